@@ -1,0 +1,34 @@
+"""The libraries that are compared: one module each, with exactly three public names.
+
+``label``
+    The name and version to print.
+``prepare(track_input)``
+    Whatever may be done once. Reading the run and the judgments is not part of it.
+``evaluate(prepared)``
+    What is timed: from dicts and lists of Python to the mean of each metric, keyed by rankmeter's
+    name of it. Where one call a query is asked for, the value of each query, in a list.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Protocol, cast
+
+from benchmarks.data import TrackInput
+
+Means = dict[str, float] | list[float] | None
+
+
+class Library(Protocol):
+    """The face of a module in this package."""
+
+    label: str
+
+    def prepare(self, track_input: TrackInput, /) -> Any: ...
+
+    def evaluate(self, prepared: Any, /) -> Means: ...
+
+
+def load(name: str) -> Library:
+    """Import the module of this name; ModuleNotFoundError where the library is not installed."""
+    return cast(Library, importlib.import_module(f"{__name__}.{name}"))

@@ -1,0 +1,118 @@
+"""Run the tracks and collect the raw numbers, as plain data."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from importlib.metadata import version
+from typing import Any
+
+from benchmarks.check import check_means
+from benchmarks.imports import import_seconds
+from benchmarks.processes import MissingError, WorkerProcess
+from benchmarks.tracks import (
+    EVERY_LIBRARY,
+    IMPORT,
+    MEMORY,
+    MEMORY_INPUT,
+    SPEED_TRACK,
+    SPEED_TRACKS,
+    Track,
+)
+
+_LIBRARIES = {track.name: track.libraries for track in SPEED_TRACKS} | {
+    IMPORT: ("rankmeter",),
+    MEMORY: EVERY_LIBRARY,
+}
+
+
+def measure(
+    tracks: Sequence[str], libraries: Sequence[str], *, rounds: int, quick: bool
+) -> dict[str, Any]:
+    """Measure the tracks in turn; progress goes to the standard error."""
+    present = [name for name in libraries if _is_present(name, warm_up=not quick)]
+    measured: dict[str, Any] = {}
+    for name in tracks:
+        taking_part = [library for library in _LIBRARIES[name] if library in present]
+        if not taking_part:
+            continue
+        _say(f"track {name}")
+        if name == IMPORT:
+            measured[name] = _measure_import(rounds)
+        elif name == MEMORY:
+            measured[name] = _measure_memory(taking_part, quick=quick)
+        else:
+            track = SPEED_TRACK[name]
+            measured[name] = _measure_speed(track, taking_part, rounds=rounds, quick=quick)
+    return measured
+
+
+def _is_present(library: str, *, warm_up: bool) -> bool:
+    try:
+        with closing(WorkerProcess(library)) as worker:
+            if warm_up:
+                # Compiled code that is kept on disk is made once a machine, not once a process:
+                # the first call that is measured must find it there.
+                _say(f"{worker.label}: warming up")
+                worker.ask("load", track=MEMORY_INPUT.name, quick=True)
+    except MissingError as reason:
+        _say(str(reason))
+        return False
+    return True
+
+
+def _measure_speed(
+    track: Track, libraries: Sequence[str], *, rounds: int, quick: bool
+) -> dict[str, Any]:
+    rows: dict[str, dict[str, Any]] = {}
+    with ExitStack() as stack:
+        # Fresh ones for each track: memory that was used before is laid out worse.
+        workers = {name: stack.enter_context(closing(WorkerProcess(name))) for name in libraries}
+        for name, worker in workers.items():
+            loaded = worker.ask("load", track=track.name, quick=quick)
+            rows[name] = {"label": worker.label, **loaded, "seconds": [], "floor_seconds": []}
+        check_means({name: row["means"] for name, row in rows.items()})
+        for _ in range(rounds):
+            for name, worker in workers.items():
+                for kind, seconds in worker.ask("sample").items():
+                    rows[name][kind].append(seconds)
+    return {
+        "title": track.title,
+        "description": track.describe(quick=quick),
+        "floor": track.floor,
+        "timed_by": track.timed_by,
+        "shape": track.shape_for(quick=quick)._asdict(),
+        "metrics": track.metrics,
+        "libraries": rows,
+    }
+
+
+def _measure_import(rounds: int) -> dict[str, Any]:
+    return {
+        "title": IMPORT,
+        "description": f"{IMPORT}: each in interpreters started for it alone",
+        "libraries": {
+            module: {"label": f"{module} {version(module)}", "seconds": seconds}
+            for module, seconds in import_seconds(("rankmeter", "numpy"), rounds).items()
+        },
+    }
+
+
+def _measure_memory(libraries: Sequence[str], *, quick: bool) -> dict[str, Any]:
+    rows = {}
+    for library in libraries:
+        with closing(WorkerProcess(library)) as worker:
+            rows[library] = {"label": worker.label, **worker.ask("memory", quick=quick)}
+    return {
+        "title": MEMORY,
+        "description": (
+            f"{MEMORY}: peak growth over the input while evaluating "
+            f"{MEMORY_INPUT.describe(quick=quick)}"
+        ),
+        "libraries": rows,
+    }
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

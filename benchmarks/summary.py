@@ -1,0 +1,71 @@
+"""Medians, ratios and goals, worked out from the raw numbers and put beside them."""
+
+from __future__ import annotations
+
+from statistics import median, quantiles
+from typing import Any
+
+from benchmarks.tracks import IMPORT, IMPORT_LIMIT, MEMORY, MEMORY_LIMIT_BYTES, SPEED_TRACK, Goal
+
+
+def summarize(results: dict[str, Any]) -> None:
+    """Add the summary of each library and the verdict on each goal, in place."""
+    tracks = results["tracks"]
+    for name, track in tracks.items():
+        if name != MEMORY:
+            _add_medians(track["libraries"])
+    for name, track in tracks.items():
+        track["goals"] = [] if results["quick"] else _verdicts(name, tracks)
+
+
+def _add_medians(rows: dict[str, dict[str, Any]]) -> None:
+    for row in rows.values():
+        lower, middle, upper = quantiles(row["seconds"], n=4, method="inclusive")
+        row["median"] = middle
+        row["quartiles"] = [lower, upper]
+        if "floor_seconds" in row:
+            row["times_floor"] = _median_ratio(row["seconds"], row["floor_seconds"])
+        if "rankmeter" in rows:
+            row["times_rankmeter"] = _median_ratio(row["seconds"], rows["rankmeter"]["seconds"])
+
+
+def _median_ratio(seconds: list[float], others: list[float]) -> float:
+    # Round by round: a machine that slows down for a while slows both sides of a round.
+    return median(ours / theirs for ours, theirs in zip(seconds, others, strict=True))
+
+
+def _verdicts(name: str, tracks: dict[str, Any]) -> list[dict[str, Any]]:
+    if "rankmeter" not in tracks[name]["libraries"]:
+        return []
+    if name == IMPORT:
+        rows = tracks[name]["libraries"]
+        ratio = 1 / rows["numpy"]["times_rankmeter"]
+        text = f"at most {IMPORT_LIMIT:g} times as long as numpy"
+        return [{"goal": text, "value": ratio, "met": ratio <= IMPORT_LIMIT}]
+    if name == MEMORY:
+        grown = tracks[name]["libraries"]["rankmeter"]["resident_bytes"]
+        if grown is None:
+            return []
+        text = f"less than {MEMORY_LIMIT_BYTES / 1e6:g} MB"
+        return [{"goal": text, "value": grown, "met": grown < MEMORY_LIMIT_BYTES}]
+    verdicts = []
+    for goal in SPEED_TRACK[name].goals:
+        ratio = _ratio(goal, name, tracks)
+        if ratio is not None:
+            verdicts.append({"goal": goal.text, "value": ratio, "met": goal.is_met_by(ratio)})
+    return verdicts
+
+
+def _ratio(goal: Goal, name: str, tracks: dict[str, Any]) -> float | None:
+    """Return what the goal is about, or None where the other side was not measured."""
+    rows = tracks[name]["libraries"]
+    times_floor: float = rows["rankmeter"]["times_floor"]
+    if goal.aspect == "times the floor":
+        return times_floor
+    if goal.aspect == "times the track":
+        other = tracks.get(goal.other, {}).get("libraries", {}).get("rankmeter")
+        # Tracks are measured minutes apart. What the machine did meanwhile cancels out in
+        # multiples of the floor, which is the same work on both.
+        return times_floor / other["times_floor"] if other else None
+    peer = rows.get(goal.other)
+    return peer["times_rankmeter"] if peer else None

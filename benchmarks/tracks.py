@@ -1,0 +1,156 @@
+"""The tracks: what is measured on which input, and the goal of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from benchmarks.data import Shape
+
+Aspect = Literal["times as fast as", "times the floor", "times the track"]
+
+WHOLE_RANKING = ("ndcg@10", "map", "mrr", "recall@10", "precision@10", "hit@10")
+TOP_10 = ("ndcg@10", "map@10", "mrr@10", "recall@10", "precision@10", "hit@10")
+
+EVERY_LIBRARY = ("rankmeter", "pytrec_eval", "ranx", "ir_measures", "plain_python")
+SMALLEST_QUICK_QUERIES = 5
+QUICK_SHARE = 50
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A bound on one ratio: a lower one on speed-ups, an upper one on costs."""
+
+    aspect: Aspect
+    limit: float
+    other: str = ""
+
+    @property
+    def text(self) -> str:
+        """The goal in words."""
+        if self.aspect == "times as fast as":
+            return f"at least {self.limit:g} times as fast as {self.other}"
+        return f"at most {self.limit:g} {self.aspect} {self.other}".rstrip()
+
+    def is_met_by(self, ratio: float) -> bool:
+        """Tell whether the ratio keeps to the bound."""
+        return ratio >= self.limit if self.aspect == "times as fast as" else ratio <= self.limit
+
+
+@dataclass(frozen=True)
+class Track:
+    """One input, the metrics computed on it, and who takes part."""
+
+    name: str
+    title: str
+    floor: str
+    shape: Shape
+    metrics: tuple[str, ...] = WHOLE_RANKING
+    goals: tuple[Goal, ...] = ()
+    libraries: tuple[str, ...] = EVERY_LIBRARY
+    timed_by: Literal["run", "query"] = "run"
+
+    def shape_for(self, *, quick: bool) -> Shape:
+        """Return the shape, with fewer queries for a quick run."""
+        if not quick:
+            return self.shape
+        queries = max(SMALLEST_QUICK_QUERIES, self.shape.queries // QUICK_SHARE)
+        return self.shape._replace(queries=queries)
+
+    def describe(self, *, quick: bool) -> str:
+        """Return one line that says what is computed on what."""
+        kind, queries, depth, relevant, not_relevant, cut = self.shape_for(quick=quick)
+        calls = ", one call each" if kind == "one by one" else ""
+        documents = "scored documents" if kind == "scored" else "ids in rank order"
+        return (
+            f"{self.title}: {', '.join(self.metrics)}; {queries:,} queries{calls} × "
+            f"{cut or depth:,} {documents}, {relevant} relevant + {not_relevant} judged not"
+        )
+
+
+SUM_SCORES = "for d in run.values(): sum(d.values())"
+LOOK_UP_IDS = "for q, ids in run.items(): list(map(qrels[q].get, ids))"
+LOOK_UP_TOP_10 = "for q, ids in run.items(): list(map(qrels[q].get, ids[:10]))"
+LOOK_UP_ONE = "[qrels.get(d) for d in ranked]"
+
+# The lists of every depth are the same ones, cut: their first ids lie at the same distances in
+# memory, and only the depth can make a difference.
+TOP_10_QUERIES = 250
+TOP_10_DEPTHS = (100, 1_000, 10_000)
+TOP_10_SHALLOWEST = f"lists-top10-depth{TOP_10_DEPTHS[0]}"
+ROOM_FOR_NOISE = 1.2
+
+SPEED_TRACKS = (
+    Track(
+        name="dict",
+        title="dict",
+        floor=SUM_SCORES,
+        shape=Shape("scored", queries=1_000, depth=1_000, relevant=5, not_relevant=5),
+        goals=(
+            Goal("times as fast as", 25, "pytrec_eval"),
+            Goal("times the floor", 1.6),
+        ),
+    ),
+    Track(
+        name="shallow",
+        title="dict, shallow",
+        floor=SUM_SCORES,
+        shape=Shape("scored", queries=10_000, depth=100, relevant=5, not_relevant=5),
+        goals=(
+            Goal("times as fast as", 12, "pytrec_eval"),
+            Goal("times the floor", 2.0),
+        ),
+    ),
+    Track(
+        name="deep-pool",
+        title="dict, deep pool",
+        floor=SUM_SCORES,
+        shape=Shape("scored", queries=50, depth=1_000, relevant=150, not_relevant=450),
+        goals=(Goal("times as fast as", 10, "pytrec_eval"),),
+    ),
+    Track(
+        name="lists",
+        title="lists",
+        floor=LOOK_UP_IDS,
+        shape=Shape("ranked", queries=1_000, depth=1_000, relevant=5, not_relevant=5),
+        goals=(Goal("times the floor", 0.45),),
+    ),
+    *(
+        Track(
+            name=f"lists-top10-depth{depth}",
+            title="lists, top 10",
+            floor=LOOK_UP_TOP_10,
+            shape=Shape("ranked", TOP_10_QUERIES, max(TOP_10_DEPTHS), 5, 5, cut=depth),
+            metrics=TOP_10,
+            goals=(
+                (Goal("times the track", ROOM_FOR_NOISE, TOP_10_SHALLOWEST),)
+                if depth > TOP_10_DEPTHS[0]
+                else ()
+            ),
+            timed_by="query",
+        )
+        for depth in TOP_10_DEPTHS
+    ),
+    Track(
+        name="one-query",
+        title="one query",
+        floor=LOOK_UP_ONE,
+        shape=Shape("one by one", queries=100, depth=10, relevant=3, not_relevant=2),
+        metrics=("ndcg@10",),
+        goals=(
+            Goal("times as fast as", 8, "plain_python"),
+            Goal("times the floor", 1.0),
+        ),
+        libraries=("rankmeter", "plain_python"),
+        timed_by="query",
+    ),
+)
+
+SPEED_TRACK = {track.name: track for track in SPEED_TRACKS}
+IMPORT = "import"
+MEMORY = "memory"
+MEMORY_INPUT = SPEED_TRACK["dict"]
+TRACK_NAMES = (*SPEED_TRACK, IMPORT, MEMORY)
+
+IMPORT_LIMIT = 1.3
+MEMORY_LIMIT_BYTES = 4_000_000

@@ -1,0 +1,54 @@
+"""The compiled core. Everything else about the package stands in pyproject.toml.
+
+Two switches for developers, read from the environment:
+
+RANKMETER_CHECKS=1    bounds checks, overflow checks and C assertions back on
+RANKMETER_COVERAGE=1  line tracing, for coverage of the Cython sources
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+CHECKS = os.environ.get("RANKMETER_CHECKS") == "1"
+COVERAGE = os.environ.get("RANKMETER_COVERAGE") == "1"
+
+DIRECTIVES = {
+    "language_level": 3,
+    "freethreading_compatible": True,
+    "boundscheck": CHECKS,
+    "wraparound": False,
+    "initializedcheck": CHECKS,
+    "overflowcheck": CHECKS,
+    "cdivision": True,
+    "embedsignature": True,
+    "linetrace": COVERAGE,
+}
+
+# The same digits everywhere: a product and a sum are two roundings, never one fused operation.
+if sys.platform == "win32":
+    FLAGS = ["/O2", "/fp:precise", "/std:c11"]
+else:
+    FLAGS = ["-O3", "-ffp-contract=off", "-fno-fast-math"]
+
+MACROS = [("CYTHON_TRACE", "1"), ("CYTHON_USE_SYS_MONITORING", "0")] if COVERAGE else []
+
+extensions = [
+    Extension(
+        "rankmeter._core." + source.stem,
+        [source.as_posix()],
+        extra_compile_args=FLAGS,
+        define_macros=MACROS,
+        undef_macros=["NDEBUG"] if CHECKS else [],
+    )
+    for source in sorted(Path("src/rankmeter/_core").glob("*.pyx"))
+]
+
+setup(
+    ext_modules=cythonize(
+        extensions, compiler_directives=DIRECTIVES, build_dir="build/cython", force=CHECKS or COVERAGE
+    )
+)

@@ -1,0 +1,29 @@
+"""Retrieval metrics at the speed of reading the input."""
+
+from rankmeter.evaluation import Coverage, Evaluation, Evaluator, evaluate
+from rankmeter.metrics import Metric, parse
+from rankmeter.single import (
+    average_precision,
+    hit_at_k,
+    ndcg_at_k,
+    precision_at_k,
+    recall_at_k,
+    reciprocal_rank,
+    retrieval_metrics,
+)
+
+__all__ = [
+    "Coverage",
+    "Evaluation",
+    "Evaluator",
+    "Metric",
+    "average_precision",
+    "evaluate",
+    "hit_at_k",
+    "ndcg_at_k",
+    "parse",
+    "precision_at_k",
+    "recall_at_k",
+    "reciprocal_rank",
+    "retrieval_metrics",
+]

@@ -1,0 +1,8 @@
+"""``python -m rankmeter`` is the command ``rankmeter``."""
+
+import sys
+
+from rankmeter.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

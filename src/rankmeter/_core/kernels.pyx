@@ -1,0 +1,420 @@
+"""The metrics: one kernel each, and one row in ``METRICS``.
+
+A kernel is a formula over a ``Query`` (see query.pxd) and nothing else: no ids, no ties, no files,
+no Python. To add a metric, write its kernel here and its row at the end of the file; the parser,
+the command line, the documentation and the tests take everything they need from the row.
+"""
+
+from libc.math cimport isfinite
+from libc.stdlib cimport free, malloc
+
+from rankmeter._core.query cimport (
+    EXPONENTIAL, LINEAR, MAPPED, Gain, Kernel, Params, Plan, Query, Task,
+)
+from rankmeter._core.rounded cimport discounts, exp2m1
+
+
+cdef extern from "Python.h":
+    Py_ssize_t PY_SSIZE_T_MAX
+
+cdef double SMALLEST_POSITIVE = 5e-324
+cdef double LARGEST_EXPONENTIAL_GRADE = 1023.0      # 2^1024 is no double
+cdef double SAFE_GRADE = 900.0                      # no sum of gains up to here overflows
+
+
+# What several formulas share
+
+cdef inline Py_ssize_t relevant_judged(const Query *query, const Params *params) noexcept nogil:
+    """R: the number of relevant documents in the judgments."""
+    cdef Py_ssize_t count = 0
+    while count < query.n_judged and query.ideal[count] >= params.rel:
+        count += 1
+    return count
+
+
+cdef inline Py_ssize_t relevant_found(const Query *query, const Params *params) noexcept nogil:
+    """The number of relevant documents at ranks up to k."""
+    cdef Py_ssize_t i, count = 0
+    for i in range(query.n_found):
+        if query.ranks[i] > params.k:
+            break
+        count += query.grades[i] >= params.rel
+    return count
+
+
+cdef inline double gain_of(double grade, const Params *params) noexcept nogil:
+    """The gain of a document; grades up to 0 have none."""
+    cdef Py_ssize_t i
+    if not grade > 0.0:
+        return 0.0
+    if params.gain == LINEAR:
+        return grade
+    if params.gain == EXPONENTIAL:
+        return exp2m1(grade)
+    for i in range(params.n_gains):
+        if params.gain_grades[i] == grade:
+            return params.gain_values[i]
+    return 0.0
+
+
+cdef inline double discount_at(
+    Py_ssize_t rank, const Query *query, const Params *params
+) noexcept nogil:
+    """1 / log2(rank + 1), or 1 / max(1, log2(rank)), the same constants one rank later."""
+    rank -= params.discount_shift
+    return query.discounts[rank if rank > 1 else 1]
+
+
+cdef double dcg(const Query *query, const Params *params) noexcept nogil:
+    """DCG = sum of gain(grade at rank) * discount(rank) over ranks up to k."""
+    cdef double total = 0.0
+    cdef Py_ssize_t i
+    for i in range(query.n_found):
+        if query.ranks[i] > params.k:
+            break
+        total += gain_of(query.grades[i], params) * discount_at(query.ranks[i], query, params)
+    return total
+
+
+cdef double ideal_dcg(const Query *query, const Params *params) noexcept nogil:
+    """The DCG of all judged documents in the best order, highest gain first, cut at k."""
+    cdef double total = 0.0
+    cdef Py_ssize_t i, entry, rank = 0
+    if params.gain != MAPPED:
+        for i in range(min(query.n_judged, params.k)):
+            if not query.ideal[i] > 0.0:
+                break
+            total += gain_of(query.ideal[i], params) * discount_at(i + 1, query, params)
+        return total
+    # A mapping need not rise with the grade, so its entries are gone through by gain.
+    for entry in range(params.n_gains):
+        for i in range(query.n_judged):
+            if rank == params.k:
+                return total
+            if query.ideal[i] == params.gain_grades[entry]:
+                rank += 1
+                total += params.gain_values[entry] * discount_at(rank, query, params)
+    return total
+
+
+# Kernels
+
+cdef double recall(const Query *query, const Params *params) noexcept nogil:
+    """relevant in the top k / R"""
+    cdef Py_ssize_t total = relevant_judged(query, params)
+    return <double> relevant_found(query, params) / <double> total if total else 0.0
+
+
+cdef double precision(const Query *query, const Params *params) noexcept nogil:
+    """relevant in the top k / k"""
+    return <double> relevant_found(query, params) / <double> params.k
+
+
+cdef double hit(const Query *query, const Params *params) noexcept nogil:
+    """1 if a relevant document is in the top k"""
+    return 1.0 if relevant_found(query, params) else 0.0
+
+
+cdef double mrr(const Query *query, const Params *params) noexcept nogil:
+    """1 / rank of the first relevant document"""
+    cdef Py_ssize_t i
+    for i in range(query.n_found):
+        if query.ranks[i] > params.k:
+            break
+        if query.grades[i] >= params.rel:
+            return 1.0 / <double> query.ranks[i]
+    return 0.0
+
+
+cdef double map_(const Query *query, const Params *params) noexcept nogil:
+    """sum of precision at the rank of each relevant document / R"""
+    cdef double total = 0.0
+    cdef Py_ssize_t i, relevant = 0
+    cdef Py_ssize_t judged = relevant_judged(query, params)
+    for i in range(query.n_found):
+        if query.ranks[i] > params.k:
+            break
+        if query.grades[i] >= params.rel:
+            relevant += 1
+            total += <double> relevant / <double> query.ranks[i]
+    return total / <double> judged if judged else 0.0
+
+
+cdef double ndcg(const Query *query, const Params *params) noexcept nogil:
+    """DCG / ideal DCG"""
+    cdef double ideal = ideal_dcg(query, params)
+    return dcg(query, params) / ideal if ideal > 0.0 else 0.0
+
+
+# The one loop over metrics
+
+cdef int score(const Plan *plan, Query *query, double *values) except -1 nogil:
+    """Fill values[0 .. plan.n_tasks - 1]."""
+    cdef Py_ssize_t i, last_rank = query.n_judged
+    if query.n_found and query.ranks[query.n_found - 1] > last_rank:
+        last_rank = query.ranks[query.n_found - 1]
+    query.discounts = discounts(last_rank)
+    for i in range(plan.n_tasks):
+        values[i] = plan.tasks[i].kernel(query, &plan.tasks[i].params)
+    return 0
+
+
+# From names and parameters to tasks
+
+cdef class Row:
+    """One metric: its kernel, its parameters and what is said of it.
+
+    Attributes
+    ----------
+    name : str
+    cutoff : {"required", "optional"}
+        Whether ``@k`` must be given.
+    parameters : tuple of str
+        Names of further parameters, of ``rel``, ``gain`` and ``discount``.
+    summary, formula, convention, source : str
+        What it measures, its formula, what is pinned where others differ, who defined it.
+    trec_eval : dict
+        Spellings of trec_eval and our name for each, ``{k}`` standing for the cut-off.
+    synonyms : tuple of str
+        Names used elsewhere; suggested for, never accepted.
+    ambiguous : str
+        Why a spelling with capitals is refused, or empty.
+    """
+
+    def __repr__(self):
+        return f"<Row {self.name}>"
+
+
+cdef Row row(
+    str name, Kernel kernel, bint needs_gain, str cutoff, tuple parameters, str summary,
+    str formula, str convention, str source, dict trec_eval, tuple synonyms, str ambiguous="",
+):
+    cdef Row self = Row.__new__(Row)
+    self.kernel = kernel
+    self.needs_gain = needs_gain
+    self.name = name
+    self.cutoff = cutoff
+    self.parameters = parameters
+    self.summary = summary
+    self.formula = formula
+    self.convention = convention
+    self.source = source
+    self.trec_eval = trec_eval
+    self.synonyms = synonyms
+    self.ambiguous = ambiguous
+    return self
+
+
+cdef int specify(Task *task, Row row, object k, object rel, object gain, object discount) except -1:
+    """Fill a task; `gain` a str, or else the mapping is filled in by the caller."""
+    cdef Params *params = &task.params
+    task.kernel = row.kernel
+    if k is None:
+        params.k = PY_SSIZE_T_MAX
+    elif isinstance(k, bool) or not hasattr(k, "__index__"):
+        raise TypeError(f"k must be an integer, not {k!r}")
+    elif k < 1:
+        raise ValueError(f"k must be at least 1, not {k!r}")
+    else:
+        params.k = min(k.__index__(), PY_SSIZE_T_MAX)
+    params.n_gains = 0
+    if row.needs_gain:
+        if discount == "log2":
+            params.discount_shift = 0
+        elif discount == "jarvelin":
+            params.discount_shift = 1
+        else:
+            raise ValueError(f"discount must be 'log2' or 'jarvelin', not {discount!r}")
+        params.rel = SMALLEST_POSITIVE
+        if not isinstance(gain, str):
+            params.gain = MAPPED
+        elif gain == "exponential":
+            params.gain = EXPONENTIAL
+        elif gain == "linear":
+            params.gain = LINEAR
+        else:
+            raise ValueError(
+                f"gain must be 'exponential', 'linear' or a mapping grade -> gain, not {gain!r}"
+            )
+        return 0
+    if isinstance(rel, (str, bytes)) or not hasattr(rel, "__float__"):
+        raise TypeError(f"rel must be a number, not {rel!r}")
+    params.rel = float(rel)
+    if not (params.rel > 0.0 and isfinite(params.rel)):
+        raise ValueError(
+            f"rel must be a finite number above 0, not {rel!r}: unjudged documents have grade 0"
+        )
+    return 0
+
+
+cdef Plan plan_of(const Task *tasks, Py_ssize_t n_tasks) noexcept:
+    cdef Plan plan
+    cdef Py_ssize_t i
+    plan.n_tasks = n_tasks
+    plan.tasks = tasks
+    plan.lowest = tasks[0].params.rel
+    plan.depth = 0
+    for i in range(n_tasks):
+        plan.lowest = min(plan.lowest, tasks[i].params.rel)
+        plan.depth = max(plan.depth, tasks[i].params.k)
+    return plan
+
+
+cdef list read_gains(object gain):
+    """The (grade, gain) pairs of a mapping with a positive grade, highest gain first."""
+    if not hasattr(gain, "items"):
+        raise TypeError(f"gain must be a str or a mapping grade -> gain, not {gain!r}")
+    pairs = []
+    for grade, value in gain.items():
+        for number in (grade, value):
+            if isinstance(number, (str, bytes)) or not hasattr(number, "__float__"):
+                raise TypeError(f"gain maps numbers to numbers, not {grade!r} to {value!r}")
+        if not isfinite(grade) or not isfinite(value) or value < 0:
+            raise ValueError(f"gains must be finite and not negative: {grade!r} -> {value!r}")
+        if grade > 0:
+            pairs.append((float(grade), float(value)))
+        elif value != 0:
+            raise ValueError(
+                f"grade {grade!r} must have gain 0, not {value!r}: unjudged documents have grade 0"
+            )
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+
+cdef class Metrics:
+    """Metrics ready to be computed.
+
+    Parameters
+    ----------
+    specifications : list of (Row, k, rel, gain, discount)
+        `k` an int or None; `gain` a str or a mapping grade -> gain.
+    """
+
+    def __cinit__(self, list specifications):
+        cdef Py_ssize_t i, n = len(specifications), used = 0
+        mappings = [
+            [] if isinstance(gain, str) or not (<Row> row).needs_gain else read_gains(gain)
+            for row, _, _, gain, _ in specifications
+        ]
+        total = 2 * sum(map(len, mappings))
+        self.tasks = <Task *> malloc(n * sizeof(Task))
+        self.gains = <double *> malloc(max(1, total) * sizeof(double))
+        if self.tasks == NULL or self.gains == NULL:
+            raise MemoryError()
+        for i, (row, k, rel, gain, discount) in enumerate(specifications):
+            specify(&self.tasks[i], row, k, rel, gain, discount)
+            pairs = mappings[i]
+            self.tasks[i].params.n_gains = len(pairs)
+            self.tasks[i].params.gain_grades = self.gains + used
+            for grade, _ in pairs:
+                self.gains[used] = grade
+                used += 1
+            self.tasks[i].params.gain_values = self.gains + used
+            for _, value in pairs:
+                self.gains[used] = value
+                used += 1
+        self.plan = plan_of(self.tasks, n)
+
+    def __dealloc__(self):
+        free(self.tasks)
+        free(self.gains)
+
+    def __len__(self):
+        return self.plan.n_tasks
+
+
+cdef str complaint(
+    const Plan *plan, const double *ideal, Py_ssize_t n_judged, Py_ssize_t *place
+):
+    """Why these grades (high to low) have no gain, and at which place; None where all is well."""
+    cdef Py_ssize_t i, j, entry
+    cdef const Params *params
+    cdef Query query
+    place[0] = 0
+    if n_judged == 0:
+        return None
+    for i in range(plan.n_tasks):
+        params = &plan.tasks[i].params
+        if params.rel != SMALLEST_POSITIVE:     # compares grades, has no gains
+            continue
+        if params.gain == MAPPED:
+            for j in range(n_judged):
+                if not ideal[j] > 0.0:
+                    break
+                for entry in range(params.n_gains):
+                    if params.gain_grades[entry] == ideal[j]:
+                        break
+                else:
+                    place[0] = j
+                    return f"grade {ideal[j]:g} has no gain in the mapping"
+        elif ideal[0] <= SAFE_GRADE:
+            continue
+        if params.gain == EXPONENTIAL and ideal[0] > LARGEST_EXPONENTIAL_GRADE:
+            return f"grade {ideal[0]:g} is over 1023, so 2^grade overflows: use gain=linear"
+        query.n_judged = n_judged
+        query.ideal = ideal
+        query.discounts = discounts(n_judged)
+        if not isfinite(ideal_dcg(&query, params)):
+            return f"grade {ideal[0]:g}: the gains are too large to be added"
+    return None
+
+
+# The rows
+
+METRICS = (
+    row(
+        "recall", recall, False, "required", ("rel",),
+        summary="share of the relevant documents that are in the top k",
+        formula="relevant in the top k / all relevant in the qrels",
+        convention="0 where the qrels hold no relevant document",
+        source="trec_eval recall",
+        trec_eval={"recall_{k}": "recall@{k}"},
+        synonyms=("r", "rec"),
+    ),
+    row(
+        "precision", precision, False, "required", ("rel",),
+        summary="share of the top k that is relevant",
+        formula="relevant in the top k / k",
+        convention="divides by k, also when fewer than k were returned",
+        source="trec_eval P",
+        trec_eval={"P_{k}": "precision@{k}"},
+        synonyms=("p", "prec"),
+    ),
+    row(
+        "hit", hit, False, "required", ("rel",),
+        summary="whether a relevant document is in the top k",
+        formula="1 if any relevant document is in the top k, else 0",
+        convention="its mean is also called success or hit rate",
+        source="trec_eval success",
+        trec_eval={"success_{k}": "hit@{k}"},
+        synonyms=("success", "hit_rate", "hits", "hitrate"),
+    ),
+    row(
+        "mrr", mrr, False, "optional", ("rel",),
+        summary="how far up the first relevant document stands",
+        formula="1 / rank of the first relevant document (within k)",
+        convention="0 where there is none (within k)",
+        source="Voorhees, TREC-8 question answering track, 1999; trec_eval recip_rank",
+        trec_eval={"recip_rank": "mrr"},
+        synonyms=("rr", "reciprocal_rank"),
+    ),
+    row(
+        "map", map_, False, "optional", ("rel",),
+        summary="precision averaged over the relevant documents",
+        formula="sum of precision at the rank of each relevant document (within k) "
+                "/ all relevant in the qrels",
+        convention="divides by all relevant, also with a cut-off; 0 where there are none",
+        source="trec_eval map, map_cut",
+        trec_eval={"map_cut_{k}": "map@{k}"},
+        synonyms=("ap", "average_precision"),
+    ),
+    row(
+        "ndcg", ndcg, True, "optional", ("gain", "discount"),
+        summary="graded relevance, discounted by rank, against the best order possible",
+        formula="DCG / ideal DCG; DCG = sum of gain(grade) * discount(rank) (within k)",
+        convention="the ideal is drawn from all judged documents, cut at k; 0 where it is 0",
+        source="Jarvelin and Kekalainen, TOIS 2002; exponential gain: Burges et al., ICML 2005",
+        trec_eval={"ndcg_cut_{k}": "ndcg@{k}(gain=linear)"},
+        synonyms=("dcg", "n_dcg"),
+        ambiguous="has linear gain in some tools and exponential gain in others",
+    ),
+)

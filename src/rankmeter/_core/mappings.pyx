@@ -1,0 +1,891 @@
+"""The door for Python's own containers: lists of ids, and dicts of scores.
+
+Exact ``dict``, ``list``, ``str``, ``int`` and ``float`` are read in place: no code of the caller's
+runs meanwhile, so references may be borrowed. Everything else is copied into exact containers
+first and then read with Python's own operations, to the same digits.
+"""
+
+from bisect import bisect_left
+
+cimport cython
+from cpython.dict cimport PyDict_Next
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_CheckExact
+from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
+from cpython.object cimport PyObject, PyObject_Hash
+from cpython.unicode cimport PyUnicode_CheckExact
+from libc.math cimport INFINITY, isfinite
+from libc.stdint cimport uint64_t
+from libc.stdlib cimport free, malloc, qsort, realloc
+from libc.string cimport memcpy, memset
+
+from rankmeter._core.kernels cimport Metrics, Row, complaint, plan_of, score, specify
+from rankmeter._core.query cimport Plan, Query, Task
+from rankmeter._core.ranks cimport (
+    Found, Scratch, Slot, count_above, finish, release, reserve_judged, reserve_scores,
+    reserve_slots, start,
+)
+
+
+cdef extern from "Python.h":
+    ctypedef struct PyASCIIObject:
+        Py_hash_t hash
+    ctypedef struct PyListObject:
+        PyObject **ob_item
+    PyObject *PyDict_GetItemWithError(object mapping, object key) except? NULL
+    bint PyObject_RichCompareBool(object a, object b, int operation) except -1
+    int Py_EQ
+
+cdef double EXACT_INTEGERS = 9007199254740992.0     # from 2^53 on, doubles skip integers
+cdef Py_ssize_t NOT_EXACT = -2                      # what a fast path answers to other types
+cdef object ALONE = object()                        # the query of a ranking that has none
+
+
+cdef str where(object query):
+    return "" if query is ALONE else f"query {query!r}: "
+
+
+# Judgments
+
+cdef struct Judged:
+    PyObject *document      # borrowed from the caller's dict or from a list that outlives this
+    double grade
+
+
+cdef struct Pool:           # the judgments of one query
+    Py_ssize_t n
+    Py_ssize_t capacity
+    Judged *judged          # as read
+    PyObject **documents    # best grade first
+    double *grades          # high to low
+
+
+cdef int reserve_pool(Pool *pool, Py_ssize_t n) except -1:
+    if n <= pool.capacity:
+        return 0
+    n = 2 * n
+    free(pool.judged)
+    pool.capacity = 0
+    pool.judged = <Judged *> malloc(n * (sizeof(Judged) + sizeof(PyObject *) + sizeof(double)))
+    if pool.judged == NULL:
+        raise MemoryError()
+    pool.documents = <PyObject **> (pool.judged + n)
+    pool.grades = <double *> (pool.documents + n)
+    pool.capacity = n
+    return 0
+
+
+cdef int by_grade(const void *a, const void *b) noexcept nogil:
+    cdef double x = (<const Judged *> a).grade
+    cdef double y = (<const Judged *> b).grade
+    return (x < y) - (x > y)
+
+
+cdef int order_by_grade(Pool *pool) noexcept:
+    """Lay out documents and grades, best first. Few distinct grades are the rule: count them."""
+    cdef double values[16]
+    cdef Py_ssize_t counts[16]
+    cdef Py_ssize_t i, j, bucket, n_buckets = 0, first, size
+    cdef double grade
+    for i in range(pool.n):
+        grade = pool.judged[i].grade
+        bucket = 0
+        while bucket < n_buckets and values[bucket] > grade:
+            bucket += 1
+        if bucket < n_buckets and values[bucket] == grade:
+            counts[bucket] += 1
+            continue
+        if n_buckets == 16:
+            break
+        for j in range(n_buckets, bucket, -1):
+            values[j] = values[j - 1]
+            counts[j] = counts[j - 1]
+        values[bucket] = grade
+        counts[bucket] = 1
+        n_buckets += 1
+    else:
+        first = 0
+        for bucket in range(n_buckets):
+            size = counts[bucket]
+            counts[bucket] = first
+            first += size
+        for i in range(pool.n):
+            bucket = 0
+            while values[bucket] != pool.judged[i].grade:
+                bucket += 1
+            pool.documents[counts[bucket]] = pool.judged[i].document
+            pool.grades[counts[bucket]] = pool.judged[i].grade
+            counts[bucket] += 1
+        return 0
+    qsort(pool.judged, pool.n, sizeof(Judged), by_grade)
+    for i in range(pool.n):
+        pool.documents[i] = pool.judged[i].document
+        pool.grades[i] = pool.judged[i].grade
+    return 0
+
+
+cdef bint is_exact_id(PyObject *document) noexcept:
+    return PyUnicode_CheckExact(<object> document) or PyLong_CheckExact(<object> document)
+
+
+cdef bint read_exact_judgments(dict qrels, Pool *pool) except -1:
+    """Fill the pool and return True, or False where an id or a grade is of another type."""
+    cdef PyObject *document
+    cdef PyObject *value
+    cdef Py_ssize_t position = 0, n = 0
+    cdef double grade
+    with cython.critical_section(qrels):
+        reserve_pool(pool, len(qrels))
+        while PyDict_Next(qrels, &position, &document, &value):
+            if PyLong_CheckExact(<object> value):
+                try:
+                    grade = PyLong_AsDouble(<object> value)
+                except OverflowError:
+                    return False
+            elif PyFloat_CheckExact(<object> value):
+                grade = PyFloat_AS_DOUBLE(<object> value)
+            elif <object> value is True:
+                grade = 1.0
+            elif <object> value is False:
+                grade = 0.0
+            else:
+                return False
+            if not isfinite(grade) or not is_exact_id(document) or n >= pool.capacity:
+                return False
+            pool.judged[n].document = document
+            pool.judged[n].grade = grade
+            n += 1
+    pool.n = n
+    order_by_grade(pool)
+    return True
+
+
+cdef double number(object value, str what, object query, object document) except? -1:
+    try:
+        return PyFloat_AsDouble(value)
+    except TypeError:
+        raise TypeError(
+            f"{where(query)}the {what} of document {document!r} is no number: {value!r}"
+        ) from None
+
+
+cdef list read_judgments(object qrels, object query, Pool *pool):
+    """Fill the pool from any mapping; the list returned keeps its documents alive."""
+    cdef Py_ssize_t i
+    cdef double grade
+    if not hasattr(qrels, "items") or not hasattr(qrels, "keys"):
+        raise TypeError(
+            f"{where(query)}qrels must be a mapping from document id to grade, "
+            f"not {type(qrels).__name__}"
+        )
+    documents = []
+    grades = []
+    seen = set()
+    for document, value in list(qrels.items()):
+        if document is None:
+            raise TypeError(f"{where(query)}None is no document id")
+        if document in seen:
+            raise ValueError(f"{where(query)}document {document!r} is judged twice")
+        seen.add(document)
+        try:
+            grade = number(value, "grade", query, document)
+        except OverflowError:
+            grade = INFINITY
+        if not isfinite(grade):
+            raise ValueError(
+                f"{where(query)}the grade of document {document!r} is not finite: {value!r}"
+            )
+        documents.append(document)
+        grades.append(grade)
+    reserve_pool(pool, len(documents))
+    for i in range(len(documents)):
+        pool.judged[i].document = <PyObject *> documents[i]
+        pool.judged[i].grade = grades[i]
+    pool.n = len(documents)
+    order_by_grade(pool)
+    return documents
+
+
+cdef int check_gains(const Plan *plan, object query, Pool *pool) except -1:
+    cdef Py_ssize_t place
+    message = complaint(plan, pool.grades, pool.n, &place)
+    if message is not None:
+        document = <object> pool.documents[place]
+        raise ValueError(f"{where(query)}document {document!r}: {message}")
+    return 0
+
+
+cdef Py_ssize_t sought(const Plan *plan, const double *grades, Py_ssize_t n) noexcept:
+    """How many of the grades (high to low) the plan has a use for."""
+    cdef Py_ssize_t count = 0
+    while count < n and grades[count] >= plan.lowest:
+        count += 1
+    return count
+
+
+# Ranked lists
+
+cdef inline unsigned int tag_of(PyObject *document) except? 0:
+    """32 well-mixed bits of the hash. Strings keep theirs, mostly."""
+    cdef Py_hash_t value = -1
+    if PyUnicode_CheckExact(<object> document):
+        value = (<PyASCIIObject *> document).hash
+    if value == -1:
+        value = PyObject_Hash(<object> document)
+    return <unsigned int> ((<uint64_t> value * <uint64_t> 0x9E3779B97F4A7C15) >> 32)
+
+
+cdef object twice(object query, object document, Py_ssize_t first, Py_ssize_t second):
+    return ValueError(
+        f"{where(query)}document {document!r} stands twice in the ranking, at ranks {first} and "
+        f"{second}; duplicates='first' keeps the first"
+    )
+
+
+cdef Py_ssize_t rank_exact_list(
+    list ranking, const Plan *plan, PyObject **documents, const double *grades,
+    Py_ssize_t n_sought, bint keep_first, object query, Scratch *scratch, Py_ssize_t *n_found,
+) except -1:
+    """Find the sought documents in a list of exact ids; returns n_retrieved or NOT_EXACT."""
+    cdef Py_ssize_t i, j, n, depth, kept = 0, found = 0, rank
+    cdef Py_ssize_t size = 16
+    cdef unsigned int tag, slot, mask
+    cdef PyObject **ids
+    cdef Slot *slots
+    cdef Py_ssize_t *gaps = NULL
+    dropped = []
+    with cython.critical_section(ranking):
+        n = len(ranking)
+        if n > 0x3FFFFFFF:
+            return NOT_EXACT
+        ids = (<PyListObject *> ranking).ob_item
+        depth = min(n, plan.depth)
+        while size < 2 * depth:
+            size *= 2
+        reserve_slots(scratch, size)
+        reserve_judged(scratch, n_sought)
+        slots = scratch.slots
+        memset(slots, 0, size * sizeof(Slot))
+        mask = <unsigned int> (size - 1)
+        i = 0
+        while i < n and kept < depth:
+            if not is_exact_id(ids[i]):
+                return NOT_EXACT
+            tag = tag_of(ids[i])
+            slot = tag & mask
+            while slots[slot].place:
+                j = slots[slot].place - 1
+                if slots[slot].tag == tag and PyObject_RichCompareBool(
+                    <object> ids[j], <object> ids[i], Py_EQ
+                ):
+                    if not keep_first:
+                        raise twice(query, ranking[i], j + 1, i + 1)
+                    dropped.append(i)
+                    break
+                slot = (slot + 1) & mask
+            else:
+                slots[slot].tag = tag
+                slots[slot].place = <int> (i + 1)
+                kept += 1
+            i += 1
+        for j in range(n_sought):
+            tag = tag_of(documents[j])
+            slot = tag & mask
+            while slots[slot].place:
+                i = slots[slot].place - 1
+                if slots[slot].tag == tag and PyObject_RichCompareBool(
+                    <object> ids[i], <object> documents[j], Py_EQ
+                ):
+                    rank = i + 1
+                    if dropped:
+                        rank -= bisect_left(dropped, i)
+                    scratch.found[found].rank = rank
+                    scratch.found[found].grade = grades[j]
+                    found += 1
+                    break
+                slot = (slot + 1) & mask
+    n_found[0] = found
+    return n - len(dropped)
+
+
+cdef Py_ssize_t rank_list(
+    list ranking, const Plan *plan, PyObject **documents, const double *grades,
+    Py_ssize_t n_sought, bint keep_first, object query, Scratch *scratch, Py_ssize_t *n_found,
+) except -1:
+    """The same for a private list of any hashable ids."""
+    cdef Py_ssize_t j, found = 0, place = 0, kept = 0, dropped = 0
+    cdef dict ranks = {}
+    reserve_judged(scratch, n_sought)
+    for document in ranking:
+        place += 1
+        if document is None:
+            raise TypeError(f"{where(query)}None at rank {place} is no document id")
+        try:
+            first = ranks.get(document)
+        except TypeError as error:
+            raise TypeError(
+                f"{where(query)}the id at rank {place} is no id: {document!r} ({error})"
+            ) from None
+        if first is not None:
+            if not keep_first:
+                raise twice(query, document, first, place)
+            dropped += 1
+            continue
+        kept += 1
+        ranks[document] = kept
+        if kept >= plan.depth:
+            break
+    for j in range(n_sought):
+        rank = ranks.get(<object> documents[j])
+        if rank is not None:
+            scratch.found[found].rank = rank
+            scratch.found[found].grade = grades[j]
+            found += 1
+    n_found[0] = found
+    return len(ranking) - dropped
+
+
+# Scored documents
+
+cdef int break_ties(
+    list ids, PyObject **documents, bint by_id, object query, Scratch *scratch, Py_ssize_t n_found,
+) except -1:
+    """Give ranks to found documents, sorted by score, that share their score with another."""
+    cdef Py_ssize_t i, j, first, last, place, length, half, n_groups = 0
+    cdef Found *found = scratch.found
+    cdef double *scores = scratch.targets
+    groups = []
+    first = 0
+    while first < n_found:
+        last = first + 1
+        while last < n_found and found[last].score == found[first].score:
+            last += 1
+        if found[first].tied > 1:
+            scores[n_groups] = found[first].score
+            n_groups += 1
+            groups.append((first, last, []))
+        first = last
+    if n_groups == 0:
+        return 0
+    for i in range(len(ids)):
+        place = 0
+        length = n_groups
+        while length > 1:
+            half = length >> 1
+            if scores[place + half - 1] > scratch.scores[i]:
+                place += half
+            length -= half
+        if scores[place] == scratch.scores[i]:
+            groups[place][2].append(ids[i])
+    for first, last, members in groups:
+        if by_id:
+            judged = sorted([
+                (<object> documents[found[i].document], i) for i in range(first, last)
+            ], key=take_first)
+            order = [document for document, _ in judged]
+            ahead = [0] * (len(order) + 1)
+            for member in members:
+                ahead[bisect_left(order, member)] += 1
+            before = 0
+            for j in range(len(order) - 1, -1, -1):
+                before += ahead[j + 1]
+                i = judged[j][1]
+                found[i].rank = found[i].above + <Py_ssize_t> before + 1
+        else:
+            order = {document: j for j, document in enumerate(members)}
+            for i in range(first, last):
+                j = order.get(<object> documents[found[i].document], -1)
+                if j < 0:
+                    raise RuntimeError(f"{where(query)}the run changed while it was read")
+                found[i].rank = found[i].above + j + 1
+    return 0
+
+
+cpdef object take_first(tuple pair):
+    return pair[0]
+
+
+cdef int rank_scores(
+    list ids, object run, PyObject **documents, bint by_id, object query, Scratch *scratch,
+    Py_ssize_t n_scores, Py_ssize_t n_found,
+) except -1:
+    """Ranks from scores. `ids` parallel to them, or None: then those of `run`, if needed."""
+    cdef Py_ssize_t i
+    cdef bint tied = False
+    count_above(scratch, n_scores, n_found)
+    for i in range(n_found):
+        scratch.found[i].rank = scratch.found[i].above + 1
+        tied = tied or scratch.found[i].tied > 1
+    if not tied:
+        return 0
+    if ids is None:
+        ids = list(run)
+    if len(ids) != n_scores:
+        raise RuntimeError(f"{where(query)}the run changed while it was read")
+    try:
+        break_ties(ids, documents, by_id, query, scratch, n_found)
+    except TypeError as error:
+        raise TypeError(
+            f"{where(query)}documents with equal scores cannot be ordered by id ({error}); "
+            "ties='input' keeps the order of the run"
+        ) from None
+    return 0
+
+
+cdef object not_a_number(object query, object document):
+    return ValueError(f"{where(query)}the score of document {document!r} is NaN")
+
+
+cdef Py_ssize_t rank_exact_dict(
+    dict run, PyObject **documents, const double *grades, Py_ssize_t n_sought, bint by_id,
+    object query, Scratch *scratch, Py_ssize_t *n_found,
+) except -1:
+    """Rank the sought documents in a dict of exact scores; returns n_retrieved or NOT_EXACT."""
+    cdef PyObject *document
+    cdef PyObject *value
+    cdef Py_ssize_t position = 0, n = 0, j, found = 0, capacity
+    cdef double number
+    cdef bint unordered = False
+    cdef double *scores
+    with cython.critical_section(run):
+        capacity = len(run)
+        reserve_scores(scratch, capacity)
+        reserve_judged(scratch, n_sought)
+        scores = scratch.scores
+        while PyDict_Next(run, &position, NULL, &value):
+            if PyFloat_CheckExact(<object> value):
+                number = PyFloat_AS_DOUBLE(<object> value)
+                unordered |= number != number
+            elif PyLong_CheckExact(<object> value):
+                try:
+                    number = PyLong_AsDouble(<object> value)
+                except OverflowError:
+                    return NOT_EXACT
+                if not -EXACT_INTEGERS < number < EXACT_INTEGERS:
+                    return NOT_EXACT
+            else:
+                return NOT_EXACT
+            if n == capacity:
+                break
+            scores[n] = number
+            n += 1
+        if unordered:
+            return NOT_EXACT        # the careful path names the document
+        for j in range(n_sought):
+            value = PyDict_GetItemWithError(run, <object> documents[j])
+            if value == NULL:
+                continue
+            if PyFloat_CheckExact(<object> value):
+                number = PyFloat_AS_DOUBLE(<object> value)
+            elif PyLong_CheckExact(<object> value):
+                number = PyLong_AsDouble(<object> value)
+            else:
+                raise RuntimeError(f"{where(query)}the run changed while it was read")
+            scratch.found[found].score = number
+            scratch.found[found].grade = grades[j]
+            scratch.found[found].document = j
+            found += 1
+        if n != capacity or len(run) != n:
+            raise RuntimeError(f"{where(query)}the run changed while it was read")
+    rank_scores(None, run, documents, by_id, query, scratch, n, found)
+    n_found[0] = found
+    return n
+
+
+cdef list comparable(list scores):
+    """Scores as floats of the same order: also integers that a float would round together."""
+    for score in scores:
+        if isinstance(score, int) and not -EXACT_INTEGERS < score < EXACT_INTEGERS:
+            break
+    else:
+        return scores
+    places = {score: place for place, score in enumerate(sorted(set(scores)))}
+    return [places[score] for score in scores]
+
+
+cdef Py_ssize_t rank_mapping(
+    object run, PyObject **documents, const double *grades, Py_ssize_t n_sought, bint by_id,
+    object query, Scratch *scratch, Py_ssize_t *n_found,
+) except -1:
+    """The same for any mapping, through a copy."""
+    cdef Py_ssize_t j, n, found = 0
+    cdef list ids = []
+    cdef list scores = []
+    cdef dict places = {}
+    for document, value in list(run.items()):
+        if document is None:
+            raise TypeError(f"{where(query)}None is no document id")
+        if document in places:
+            raise ValueError(f"{where(query)}document {document!r} stands twice in the run")
+        if not PyLong_CheckExact(value):
+            value = number(value, "score", query, document)
+            if value != value:
+                raise not_a_number(query, document)
+        places[document] = len(ids)
+        ids.append(document)
+        scores.append(value)
+    scores = comparable(scores)
+    n = len(ids)
+    reserve_scores(scratch, n)
+    reserve_judged(scratch, n_sought)
+    for j in range(n):
+        scratch.scores[j] = scores[j]
+    for j in range(n_sought):
+        place = places.get(<object> documents[j])
+        if place is not None:
+            scratch.found[found].score = scores[place]
+            scratch.found[found].grade = grades[j]
+            scratch.found[found].document = j
+            found += 1
+    rank_scores(ids, None, documents, by_id, query, scratch, n, found)
+    n_found[0] = found
+    return n
+
+
+# Any ranking
+
+cdef list as_list(object ranking, object query):
+    """The ids of any other sequence."""
+    kind = type(ranking).__name__
+    if ranking is None or isinstance(ranking, (str, bytes, bytearray)):
+        raise TypeError(
+            f"{where(query)}a ranking must be a sequence of document ids, best first, or a "
+            f"mapping from id to score, not {kind}"
+            + ("" if ranking is None else f": {ranking!r:.40}")
+        )
+    if isinstance(ranking, (set, frozenset)):
+        raise TypeError(f"{where(query)}a {kind} has no order: pass a list of ids, best first")
+    if hasattr(ranking, "tolist"):
+        ranking = ranking.tolist()
+    elif not hasattr(ranking, "__getitem__") or not hasattr(ranking, "__len__"):
+        raise TypeError(
+            f"{where(query)}a ranking must be a sequence of document ids, not {kind}: "
+            "pass list(...) of it"
+        )
+    if isinstance(ranking, (int, float, str, bytes)):
+        raise TypeError(f"{where(query)}a ranking must have one dimension, not none")
+    return list(ranking)
+
+
+cdef object family(object document):
+    if isinstance(document, str):
+        return "str"
+    if isinstance(document, (bytes, bytearray)):
+        return "bytes"
+    if hasattr(document, "__index__") or isinstance(document, float):
+        return "int"
+    return None
+
+
+cdef int check_families(object ids, object judged, str what_ids, str what_judged) except -1:
+    """Refuse two collections of ids that differ in type and so cannot have one in common."""
+    ids = list(ids)
+    judged = list(judged)
+    if not ids or not judged or family(ids[0]) == family(judged[0]):
+        return 0
+    kinds = {family(document) for document in ids}
+    judged_kinds = {family(document) for document in judged}
+    if kinds & judged_kinds or None in kinds or None in judged_kinds:
+        return 0
+    raise TypeError(
+        f"{what_ids} are {' and '.join(sorted(kinds))} (such as {ids[0]!r}), {what_judged} are "
+        f"{' and '.join(sorted(judged_kinds))} (such as {judged[0]!r}): they can never match"
+    )
+
+
+cdef bint same_family(object ids, PyObject **documents) except -1:
+    """A quick look at one id of either side."""
+    for document in ids:
+        return family(document) == family(<object> documents[0])
+    return True
+
+
+cdef int rank_any(
+    object ranking, const Plan *plan, PyObject **documents, const double *grades,
+    Py_ssize_t n_sought, bint exact, bint by_id, bint keep_first, object query,
+    Scratch *scratch, Query *record,
+) except -1:
+    """Fill the part of the record that comes from the ranking, whatever it is."""
+    cdef Py_ssize_t n = NOT_EXACT, n_found = 0
+    cdef Py_ssize_t j
+    if type(ranking) is dict:
+        if exact:
+            n = rank_exact_dict(
+                <dict> ranking, documents, grades, n_sought, by_id, query, scratch, &n_found
+            )
+        if n == NOT_EXACT:
+            n = rank_mapping(
+                ranking, documents, grades, n_sought, by_id, query, scratch, &n_found
+            )
+    elif type(ranking) is not list and hasattr(ranking, "items") and hasattr(ranking, "keys"):
+        n = rank_mapping(ranking, documents, grades, n_sought, by_id, query, scratch, &n_found)
+    else:
+        ids = ranking if type(ranking) is list else as_list(ranking, query)
+        if exact:
+            n = rank_exact_list(
+                <list> ids, plan, documents, grades, n_sought, keep_first, query, scratch, &n_found
+            )
+        if n == NOT_EXACT:
+            ids = list(ids)
+            n = rank_list(
+                <list> ids, plan, documents, grades, n_sought, keep_first, query, scratch, &n_found
+            )
+        ranking = ids
+    if n_found == 0 and n > 0 and n_sought > 0 and not same_family(ranking, documents):
+        check_families(
+            ranking, [<object> documents[j] for j in range(n_sought)],
+            f"{where(query)}the ids in the ranking", "those in the qrels",
+        )
+    finish(scratch, n_found)
+    record.n_retrieved = n
+    record.n_found = n_found
+    record.ranks = scratch.ranks
+    record.grades = scratch.grades
+    return 0
+
+
+# Many queries
+
+cdef bint keeps_first(object duplicates) except -1:
+    if duplicates == "error":
+        return False
+    if duplicates == "first":
+        return True
+    raise ValueError(f"duplicates must be 'error' or 'first', not {duplicates!r}")
+
+
+cdef bint orders_by_id(object ties) except -1:
+    if ties == "docid":
+        return True
+    if ties == "input":
+        return False
+    raise ValueError(f"ties must be 'docid' or 'input', not {ties!r}")
+
+
+cdef class Judgments:
+    """The judgments of many queries, read once.
+
+    Parameters
+    ----------
+    qrels : mapping
+        Query id to a mapping from document id to grade.
+    metrics : Metrics
+        What will be computed: documents that none of these can feel are counted, not kept.
+    keep_all : bool
+        Keep every judged document all the same.
+
+    Notes
+    -----
+    Never changed once made, so several threads may use one.
+    """
+
+    cdef readonly list queries
+    cdef Metrics metrics
+    cdef Plan plan
+    cdef list documents             # those sought, of all queries, best grade first in each
+    cdef double *grades             # of all judged documents, high to low in each query
+    cdef Py_ssize_t *first_document     # [len(queries) + 1] where each query starts in documents
+    cdef Py_ssize_t *first_grade        # [len(queries) + 1] ... and in grades
+    cdef bytearray exact            # per query: are all ids exact str or int
+
+    def __cinit__(self, qrels, Metrics metrics, *, bint keep_all=False):
+        if not hasattr(qrels, "items") or not hasattr(qrels, "keys"):
+            raise TypeError(
+                "qrels must be a mapping from query id to {document id: grade}, "
+                f"not {type(qrels).__name__}"
+            )
+        self.metrics = metrics
+        self.plan = metrics.plan
+        if keep_all:
+            self.plan.lowest = -INFINITY
+        items = list(qrels.items()) if type(qrels) is not dict else None
+        if items is None:
+            self.read(list(qrels), list((<dict> qrels).values()))
+        else:
+            self.read([query for query, _ in items], [judged for _, judged in items])
+
+    def __dealloc__(self):
+        free(self.grades)
+        free(self.first_document)
+        free(self.first_grade)
+
+    cdef int read(self, list queries, list judgments) except -1:
+        cdef Py_ssize_t i, j, n = len(queries), n_sought, capacity = 0, total = 0
+        cdef Pool pool
+        cdef double *grown
+        self.queries = queries
+        self.documents = []
+        self.exact = bytearray(n)
+        self.first_document = <Py_ssize_t *> malloc((n + 1) * sizeof(Py_ssize_t))
+        self.first_grade = <Py_ssize_t *> malloc((n + 1) * sizeof(Py_ssize_t))
+        if self.first_document == NULL or self.first_grade == NULL:
+            raise MemoryError()
+        self.first_document[0] = self.first_grade[0] = 0
+        memset(&pool, 0, sizeof(Pool))
+        try:
+            for i in range(n):
+                judged = judgments[i]
+                self.exact[i] = type(judged) is dict and read_exact_judgments(<dict> judged, &pool)
+                alive = None if self.exact[i] else read_judgments(judged, queries[i], &pool)
+                check_gains(&self.plan, queries[i], &pool)
+                n_sought = sought(&self.plan, pool.grades, pool.n)
+                for j in range(n_sought):
+                    self.documents.append(<object> pool.documents[j])
+                if total + pool.n > capacity:
+                    capacity = 2 * (total + pool.n)
+                    grown = <double *> realloc(self.grades, capacity * sizeof(double))
+                    if grown == NULL:
+                        raise MemoryError()
+                    self.grades = grown
+                if pool.n:
+                    memcpy(self.grades + total, pool.grades, pool.n * sizeof(double))
+                total += pool.n
+                self.first_grade[i + 1] = total
+                self.first_document[i + 1] = len(self.documents)
+        finally:
+            free(pool.judged)
+        return 0
+
+    cdef int record(
+        self, Py_ssize_t i, object ranking, bint by_id, bint keep_first, Scratch *scratch,
+        Query *record,
+    ) except -1:
+        cdef Py_ssize_t first = self.first_document[i]
+        record.ideal = self.grades + self.first_grade[i]
+        record.n_judged = self.first_grade[i + 1] - self.first_grade[i]
+        return rank_any(
+            ranking, &self.plan, (<PyListObject *> self.documents).ob_item + first, record.ideal,
+            self.first_document[i + 1] - first, self.exact[i], by_id, keep_first,
+            self.queries[i], scratch, record,
+        )
+
+    def evaluate(self, dict run, str ties, str duplicates, double[:, ::1] values,
+                 unsigned char[::1] retrieved):
+        """Fill a row of `values` and set `retrieved` for every query that the run holds.
+
+        Parameters
+        ----------
+        run : dict
+            Query id to ranked ids or to {document id: score}.
+        ties, duplicates : str
+        values : float64 array, queries x metrics
+        retrieved : uint8 array, queries
+        """
+        cdef Py_ssize_t i
+        cdef Scratch scratch
+        cdef Query record
+        cdef bint by_id = orders_by_id(ties), keep_first = keeps_first(duplicates)
+        if (values.shape[0] != len(self.queries) or values.shape[1] != self.plan.n_tasks
+                or retrieved.shape[0] != values.shape[0]):
+            raise ValueError("values or retrieved are of the wrong shape")
+        start(&scratch)
+        try:
+            for i in range(len(self.queries)):
+                ranking = run.get(self.queries[i], ALONE)
+                if ranking is ALONE:
+                    continue
+                self.record(i, ranking, by_id, keep_first, &scratch, &record)
+                score(&self.plan, &record, &values[i, 0])
+                retrieved[i] = True
+        finally:
+            release(&scratch)
+
+    def describe(self, Py_ssize_t i, ranking, str ties="docid", str duplicates="error"):
+        """What the kernels see of query number `i`, as a dict of Python values."""
+        cdef Scratch scratch
+        cdef Query record
+        cdef Py_ssize_t j
+        if not 0 <= i < len(self.queries):
+            raise IndexError(i)
+        start(&scratch)
+        try:
+            self.record(
+                i, ranking, orders_by_id(ties), keeps_first(duplicates), &scratch, &record
+            )
+            return {
+                "n_retrieved": record.n_retrieved,
+                "n_judged": record.n_judged,
+                "ranks": [record.ranks[j] for j in range(record.n_found)],
+                "grades": [record.grades[j] for j in range(record.n_found)],
+                "ideal": [record.ideal[j] for j in range(record.n_judged)],
+            }
+        finally:
+            release(&scratch)
+
+    def mark_answerable(self, unsigned char[::1] answerable):
+        """Set a 1 for every query that has a document of grade 1 or higher."""
+        cdef Py_ssize_t i
+        for i in range(min(len(self.queries), answerable.shape[0])):
+            answerable[i] = (
+                self.first_grade[i + 1] > self.first_grade[i]
+                and self.grades[self.first_grade[i]] >= 1.0
+            )
+
+
+def check_ids(ids, judged, str what_ids, str what_judged):
+    """Raise TypeError where the two collections of ids are of types that can never be equal."""
+    check_families(ids, judged, what_ids, what_judged)
+
+
+# One ranking
+
+cdef int score_alone(
+    const Plan *plan, object ranked, object qrels, object duplicates, double *values
+) except -1:
+    cdef Pool pool
+    cdef Scratch scratch
+    cdef Query record
+    cdef bint keep_first = keeps_first(duplicates), exact
+    if type(ranked) is dict or hasattr(ranked, "keys"):
+        raise TypeError(
+            "a ranking must be a sequence of document ids, best first; "
+            "a mapping from id to score is for evaluate()"
+        )
+    memset(&pool, 0, sizeof(Pool))
+    start(&scratch)
+    try:
+        exact = type(qrels) is dict and read_exact_judgments(<dict> qrels, &pool)
+        alive = None if exact else read_judgments(qrels, ALONE, &pool)
+        check_gains(plan, ALONE, &pool)
+        record.ideal = pool.grades
+        record.n_judged = pool.n
+        if type(ranked) is not list:
+            ranked = as_list(ranked, ALONE)
+        if exact:
+            alive = qrels
+        rank_any(
+            ranked, plan, pool.documents, pool.grades, sought(plan, pool.grades, pool.n), exact,
+            False, keep_first, ALONE, &scratch, &record,
+        )
+        score(plan, &record, values)
+    finally:
+        release(&scratch)
+        free(pool.judged)
+    return 0
+
+
+def score_one(Row row, ranked, qrels, k, rel, gain, discount, duplicates):
+    """One metric of one ranking, as a float."""
+    cdef Task task
+    cdef Plan plan
+    cdef double value
+    if not isinstance(gain, str):
+        return score_all(
+            Metrics([(row, k, rel, gain, discount)]), ranked, qrels, duplicates
+        )[0]
+    specify(&task, row, k, rel, gain, discount)
+    plan = plan_of(&task, 1)
+    score_alone(&plan, ranked, qrels, duplicates, &value)
+    return value
+
+
+def score_all(Metrics metrics, ranked, qrels, duplicates):
+    """Several metrics of one ranking, as a list of floats."""
+    cdef Py_ssize_t i
+    cdef double *values = <double *> malloc(metrics.plan.n_tasks * sizeof(double))
+    if values == NULL:
+        raise MemoryError()
+    try:
+        score_alone(&metrics.plan, ranked, qrels, duplicates, values)
+        return [values[i] for i in range(metrics.plan.n_tasks)]
+    finally:
+        free(values)

@@ -1,0 +1,134 @@
+"""Correctly rounded constants: the same bits on every platform.
+
+The logarithms and powers of C libraries differ in the last bit from one platform to the next.
+Here they are computed as unevaluated sums of two doubles (some 105 bits, Dekker 1971) with
+nothing but the four operations that IEEE 754 fixes, then rounded once.
+"""
+
+cimport cython
+from libc.math cimport floor, ldexp
+from libc.stdlib cimport malloc
+
+
+cdef struct Pair:       # the number high + low, |low| at most half a unit of high's last place
+    double high
+    double low
+
+
+cdef inline Pair two_sum(double a, double b) noexcept nogil:
+    cdef double total = a + b
+    cdef double b_part = total - a
+    return Pair(total, (a - (total - b_part)) + (b - b_part))
+
+
+cdef inline Pair two_product(double a, double b) noexcept nogil:
+    cdef double product = a * b
+    cdef double scaled = 134217729.0 * a        # 2^27 + 1 splits a double into two halves
+    cdef double a_high = scaled - (scaled - a)
+    cdef double a_low = a - a_high
+    scaled = 134217729.0 * b
+    cdef double b_high = scaled - (scaled - b)
+    cdef double b_low = b - b_high
+    cdef double error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high)
+    return Pair(product, error + a_low * b_low)
+
+
+cdef inline Pair add(Pair a, Pair b) noexcept nogil:
+    cdef Pair high = two_sum(a.high, b.high)
+    cdef Pair low = two_sum(a.low, b.low)
+    high = two_sum(high.high, high.low + low.high)
+    return two_sum(high.high, high.low + low.low)
+
+
+cdef inline Pair multiply(Pair a, Pair b) noexcept nogil:
+    cdef Pair product = two_product(a.high, b.high)
+    return two_sum(product.high, product.low + (a.high * b.low + a.low * b.high))
+
+
+cdef inline Pair divide(Pair a, Pair b) noexcept nogil:
+    cdef double quotient = a.high / b.high
+    cdef Pair rest = multiply(b, Pair(-quotient, 0.0))
+    rest = add(a, rest)
+    cdef double correction = rest.high / b.high
+    rest = add(rest, multiply(b, Pair(-correction, 0.0)))
+    return add(two_sum(quotient, correction), Pair(rest.high / b.high, 0.0))
+
+
+cdef inline Pair log_step(Py_ssize_t n) noexcept nogil:
+    """log((n + 1) / n) = 2 atanh(1 / (2n + 1)), by its series."""
+    cdef Pair z = divide(Pair(1.0, 0.0), Pair(2.0 * n + 1.0, 0.0))
+    cdef Pair square = multiply(z, z)
+    cdef Pair power = z
+    cdef Pair total = z
+    cdef double divisor = 1.0
+    while power.high > total.high * 1e-34:
+        power = multiply(power, square)
+        divisor += 2.0
+        total = add(total, divide(power, Pair(divisor, 0.0)))
+    return Pair(2.0 * total.high, 2.0 * total.low)
+
+
+cdef Pair LOG_2 = log_step(1)
+
+# A table holds 1 / log2(rank + 1) at index rank. The first one is made on import and never changes,
+# so that no lock is needed for the ranks most queries end at. For deeper ones the table is grown
+# under a lock; the one it replaces is not freed, since another thread may be reading it (all the
+# replaced ones together are smaller than the one in use).
+cdef Py_ssize_t FIRST_CAPACITY = 1024
+cdef const double *FIRST_TABLE = NULL
+cdef const double *TABLE = NULL
+cdef Py_ssize_t CAPACITY = 0
+cdef Pair LAST_LOG                      # log(CAPACITY)
+cdef cython.pymutex GROWING
+
+
+cdef int grow(Py_ssize_t capacity) except -1 nogil:
+    global TABLE, CAPACITY, LAST_LOG
+    cdef Py_ssize_t rank
+    cdef double *table = <double *> malloc(capacity * sizeof(double))
+    if table == NULL:
+        with gil:
+            raise MemoryError()
+    table[0] = 0.0                      # there is no rank 0
+    for rank in range(1, CAPACITY):
+        table[rank] = TABLE[rank]
+    for rank in range(max(CAPACITY, 1), capacity):
+        LAST_LOG = add(LAST_LOG, log_step(rank))
+        table[rank] = divide(LOG_2, LAST_LOG).high
+    TABLE = table
+    CAPACITY = capacity
+    return 0
+
+
+cdef const double *discounts(Py_ssize_t last_rank) except NULL nogil:
+    """The table of 1 / log2(rank + 1), valid at least up to `last_rank`."""
+    if last_rank < FIRST_CAPACITY:
+        return FIRST_TABLE
+    with GROWING:
+        if last_rank >= CAPACITY:
+            grow(max(2 * CAPACITY, last_rank + 1))
+        return TABLE
+
+
+cdef double exp2m1(double x) noexcept nogil:
+    """2^x - 1 for 0 <= x <= 1023."""
+    cdef double whole = floor(x)
+    cdef double fraction = x - whole
+    cdef double scale = ldexp(1.0, <int> whole)
+    if fraction == 0.0:
+        return scale - 1.0
+    # 2^x - 1 = (scale - 1) + scale * (e^y - 1), y = fraction * log(2)
+    cdef Pair y = multiply(LOG_2, Pair(fraction, 0.0))
+    cdef Pair term = y
+    cdef Pair total = y
+    cdef double n = 1.0
+    while term.high > total.high * 1e-34:
+        n += 1.0
+        term = divide(multiply(term, y), Pair(n, 0.0))
+        total = add(total, term)
+    total = Pair(scale * total.high, scale * total.low)
+    return add(two_sum(scale, -1.0), total).high
+
+
+grow(FIRST_CAPACITY)
+FIRST_TABLE = TABLE

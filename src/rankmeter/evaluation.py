@@ -1,0 +1,538 @@
+"""Many queries: judgments and a run in, values with names out."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from math import fsum
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rankmeter._core.mappings import Judgments, check_ids
+from rankmeter.metrics import Metric, compile_metrics, parse
+from rankmeter.tables import render
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+Ties = Literal["docid", "input"]
+Missing = Literal["zero", "skip", "error"]
+Duplicates = Literal["error", "first"]
+
+
+class Coverage(NamedTuple):
+    """How many queries stand behind the numbers.
+
+    Attributes
+    ----------
+    judged : int
+        Queries in the qrels.
+    evaluated : int
+        Of these, found in the run.
+    missing : int
+        Of these, not found in the run.
+    unjudged : int
+        Queries of the run that are not in the qrels; not scored.
+    no_relevant : int
+        Judged queries without a document of grade 1 or higher.
+    """
+
+    judged: int
+    evaluated: int
+    missing: int
+    unjudged: int
+    no_relevant: int
+
+
+class Evaluation:
+    """The values of some metrics for some queries.
+
+    Made by `evaluate`, `Evaluator.evaluate` and `by`; it knows nothing of where they came from.
+
+    Attributes
+    ----------
+    query_ids : tuple
+        The queries, in the order of the qrels.
+    metrics : tuple of str
+        The metrics, spelled as asked for.
+    values : numpy.ndarray
+        float64, queries x metrics, read-only.
+    coverage : Coverage
+        What was and was not scored.
+
+    Examples
+    --------
+    >>> import rankmeter as rm
+    >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    >>> ev = rm.evaluate(qrels, {"q1": ["a"], "q2": ["x", "b"]}, ["mrr", "recall@1"])
+    >>> ev["mrr"]
+    0.75
+    >>> ev.per_query["q2"]
+    {'mrr': 0.5, 'recall@1': 0.0}
+    >>> ev
+    metric    mean
+    mrr       0.7500
+    recall@1  0.5000
+    2 queries
+    """
+
+    query_ids: tuple[Any, ...]
+    metrics: tuple[str, ...]
+    values: npt.NDArray[np.float64]
+    coverage: Coverage
+
+    def __init__(
+        self,
+        query_ids: Iterable[Any],
+        metrics: Iterable[str],
+        values: npt.NDArray[np.float64],
+        retrieved: npt.NDArray[np.bool_],
+        answerable: npt.NDArray[np.bool_],
+        coverage: Coverage,
+    ) -> None:
+        self.query_ids = tuple(query_ids)
+        self.metrics = tuple(metrics)
+        self.values = values
+        self.values.flags.writeable = False
+        self.coverage = coverage
+        self._retrieved = retrieved
+        self._answerable = answerable
+
+    @property
+    def mean(self) -> dict[str, float]:
+        """Mean over the queries of each metric: exactly rounded sum / number of queries."""
+        columns = self.values.T.tolist()
+        count = len(self.query_ids)
+        return {
+            name: fsum(column) / count for name, column in zip(self.metrics, columns, strict=True)
+        }
+
+    @property
+    def per_query(self) -> dict[Any, dict[str, float]]:
+        """Query id to metric to value."""
+        rows = self.values.tolist()
+        return {
+            query: dict(zip(self.metrics, row, strict=True))
+            for query, row in zip(self.query_ids, rows, strict=True)
+        }
+
+    def __len__(self) -> int:
+        return len(self.query_ids)
+
+    def __getitem__(self, metric: str | Metric) -> float:
+        """Return the mean of one metric, in whatever spelling.
+
+        Raises
+        ------
+        KeyError
+            If it was not evaluated.
+        """
+        return fsum(self.values[:, self._column(metric)].tolist()) / len(self.query_ids)
+
+    def _column(self, metric: str | Metric) -> int:
+        if metric in self.metrics:
+            return self.metrics.index(str(metric))
+        try:
+            wanted = metric if isinstance(metric, Metric) else parse(metric)
+            return [parse(name) for name in self.metrics].index(wanted)
+        except ValueError:
+            raise KeyError(
+                f"{str(metric)!r} was not evaluated; there are {', '.join(self.metrics)}"
+            ) from None
+
+    def by(self, facets: Mapping[Any, Any]) -> dict[Any, Any]:
+        """Roll the queries up by label.
+
+        Parameters
+        ----------
+        facets : mapping
+            ``{query: label}``, or ``{facet: {query: label}}`` for several facets at once.
+
+        Returns
+        -------
+        dict
+            ``{label: Evaluation}`` or ``{facet: {label: Evaluation}}``, labels in the order of the
+            queries. Queries without a label stand under None. In the coverage of a part, skipped
+            queries and queries of the run that are not judged are not counted: they have no row.
+
+        Raises
+        ------
+        ValueError
+            If no evaluated query has a label.
+
+        Examples
+        --------
+        >>> import rankmeter as rm
+        >>> ev = rm.evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": ["a"], "q2": []}, "mrr")
+        >>> {label: part["mrr"] for label, part in ev.by({"q1": "how", "q2": "why"}).items()}
+        {'how': 1.0, 'why': 0.0}
+        """
+        if not isinstance(facets, Mapping):
+            raise TypeError(f"facets must be a mapping, not {type(facets).__name__}")
+        labels = list(facets.values())
+        if labels and all(isinstance(label, Mapping) for label in labels):
+            return {facet: self._by_label(labels, facet) for facet, labels in facets.items()}
+        return self._by_label(facets)
+
+    def _by_label(self, labels: Mapping[Any, Any], facet: Any = None) -> dict[Any, Evaluation]:
+        rows: dict[Any, list[int]] = {}
+        for row, query in enumerate(self.query_ids):
+            rows.setdefault(labels.get(query), []).append(row)
+        if not any(query in labels for query in self.query_ids):
+            name = "" if facet is None else f"facet {facet!r}: "
+            if labels:
+                check_ids(list(labels), list(self.query_ids), "the queries of the facet", "those")
+            raise ValueError(f"{name}no evaluated query has a label")
+        return {label: self._part(chosen) for label, chosen in rows.items()}
+
+    def _part(self, rows: Sequence[int]) -> Evaluation:
+        retrieved, answerable = self._retrieved[rows], self._answerable[rows]
+        found = int(retrieved.sum())
+        coverage = Coverage(
+            judged=len(rows),
+            evaluated=found,
+            missing=len(rows) - found,
+            unjudged=0,
+            no_relevant=len(rows) - int(answerable.sum()),
+        )
+        queries = [self.query_ids[row] for row in rows]
+        return Evaluation(
+            queries, self.metrics, self.values[rows], retrieved, answerable, coverage
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return metrics, mean, per_query and coverage as plain containers."""
+        return {
+            "metrics": list(self.metrics),
+            "mean": self.mean,
+            "per_query": self.per_query,
+            "coverage": self.coverage._asdict(),
+        }
+
+    def to_json(
+        self,
+        *,
+        shape: Literal["evaluation", "results"] = "evaluation",
+        k: int = 10,
+        facets: Mapping[Any, Any] | None = None,
+        indent: int | None = None,
+    ) -> str:
+        """Write everything as JSON, numbers with all their digits.
+
+        Parameters
+        ----------
+        shape : {"evaluation", "results"}
+            ``"evaluation"``: as `to_dict`. ``"results"``: one object a query,
+            ``{"resultId", "retrievalMetrics": {"recallAtK", "precisionAtK", "ndcgAt10", "mrr",
+            "hitAtK"}}``, under ``results``, and the roll-up of the run under ``run``.
+        k : int
+            With ``"results"``: the cut-off of recall, precision and hit, which must have been
+            evaluated, as must ndcg@10 and mrr.
+        facets : mapping, optional
+            As for `by`; adds the roll-up of each label under ``facets``.
+        indent : int, optional
+            As for `json.dumps`.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            If a metric that the shape needs was not evaluated, or `shape` is unknown.
+        """
+        from json import dumps
+
+        parts = {} if facets is None else self.by(facets)
+        if facets is not None and not isinstance(next(iter(parts.values())), dict):
+            parts = {"facet": parts}
+        content: dict[str, Any]
+        if shape == "evaluation":
+            content = self.to_dict()
+            content["per_query"] = {_key(q): row for q, row in content["per_query"].items()}
+
+            def roll_up(part: Evaluation) -> dict[str, Any]:
+                return {"queries": len(part), "mean": part.mean}
+
+        elif shape == "results":
+            columns = self._results_columns(k)
+            content = {
+                "results": [
+                    {
+                        "resultId": _plain(query),
+                        "retrievalMetrics": {name: row[i] for name, i in columns.items()},
+                    }
+                    for query, row in zip(self.query_ids, self.values.tolist(), strict=True)
+                ],
+            }
+
+            def roll_up(part: Evaluation) -> dict[str, Any]:
+                means = list(part.mean.values())
+                return {
+                    "queries": len(part),
+                    "retrievalMetrics": {name: means[i] for name, i in columns.items()},
+                }
+
+            content["run"] = roll_up(self)
+        else:
+            raise ValueError(f"shape must be 'evaluation' or 'results', not {shape!r}")
+        if parts:
+            content["facets"] = {
+                _key(facet): {_key(label): roll_up(part) for label, part in labels.items()}
+                for facet, labels in parts.items()
+            }
+        return dumps(content, indent=indent, allow_nan=False)
+
+    def _results_columns(self, k: int) -> dict[str, int]:
+        needed = {
+            "recallAtK": f"recall@{k}",
+            "precisionAtK": f"precision@{k}",
+            "ndcgAt10": "ndcg@10",
+            "mrr": "mrr",
+            "hitAtK": f"hit@{k}",
+        }
+        try:
+            return {name: self._column(metric) for name, metric in needed.items()}
+        except KeyError as error:
+            raise ValueError(
+                f"{error.args[0]}; shape='results' at k={k} needs {list(needed.values())}"
+            ) from None
+
+    def _columns(self) -> dict[str, Any]:
+        queries = [_plain(query) for query in self.query_ids]
+        if len({type(query) for query in queries}) > 1:
+            queries = [str(query) for query in queries]
+        return {"query_id": queries} | dict(zip(self.metrics, self.values.T.copy(), strict=True))
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return a pyarrow.Table: column ``query_id``, then one a metric. Needs pyarrow."""
+        return _extra("pyarrow", "arrow").table(self._columns())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a pandas.DataFrame: column ``query_id``, then one a metric. Needs pandas."""
+        return _extra("pandas", "pandas").DataFrame(self._columns())
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return a polars.DataFrame: column ``query_id``, then one a metric. Needs polars."""
+        return _extra("polars", "polars").DataFrame(self._columns())
+
+    def _summary(self) -> str:
+        count = len(self.query_ids)
+        parts = [f"{count} quer{'y' if count == 1 else 'ies'}"]
+        c = self.coverage
+        if c.missing:
+            skipped = "skipped" if c.judged > count else "counted as 0"
+            parts.append(f"{c.missing} missing from the run ({skipped})")
+        if c.unjudged:
+            parts.append(f"{c.unjudged} in the run without judgments (not scored)")
+        if c.no_relevant:
+            parts.append(f"{c.no_relevant} without a relevant document")
+        return ", ".join(parts)
+
+    def _rows(self) -> list[list[str]]:
+        return [[name, f"{value:.4f}"] for name, value in self.mean.items()]
+
+    def __repr__(self) -> str:
+        table = render(["metric", "mean"], self._rows(), "text", left=2)
+        return f"{table}\n{self._summary()}"
+
+    def _repr_html_(self) -> str:
+        return render(["metric", "mean"], self._rows(), "html") + f"<p>{self._summary()}</p>"
+
+
+class Evaluator:
+    """Judgments and metrics prepared once, for many runs.
+
+    Parameters
+    ----------
+    qrels : mapping
+        ``{query: {document: grade}}``; grades are finite numbers. A copy is kept.
+    metrics : str, Metric, or sequence of these
+        Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
+
+    Raises
+    ------
+    TypeError
+        If `qrels` is no mapping of mappings, or a grade is no number.
+    ValueError
+        If `qrels` or `metrics` is empty, a metric is unknown, or a grade is not finite or has no
+        gain.
+
+    Notes
+    -----
+    Never changes once made: several threads may call `evaluate` at the same time.
+
+    Examples
+    --------
+    >>> import rankmeter as rm
+    >>> scorer = rm.Evaluator({"q": {"a": 1, "b": 2}}, ["mrr", "recall@10"])
+    >>> scorer.evaluate({"q": ["x", "a"]})["mrr"]
+    0.5
+    >>> scorer.evaluate({"q": {"a": 0.9, "x": 0.8}})["mrr"]
+    1.0
+    """
+
+    metrics: tuple[str, ...]
+
+    def __init__(
+        self,
+        qrels: Mapping[Any, Mapping[Any, Any]],
+        metrics: str | Metric | Iterable[str | Metric],
+    ) -> None:
+        names, compiled = compile_metrics(metrics)
+        self.metrics = tuple(names)
+        self._judgments = Judgments(qrels, compiled)
+        queries = self._judgments.queries
+        if not queries:
+            raise ValueError("qrels hold no query")
+        answerable = np.zeros(len(queries), dtype=np.uint8)
+        self._judgments.mark_answerable(answerable)
+        self._answerable = answerable.view(np.bool_)
+
+    def evaluate(
+        self,
+        run: Mapping[Any, Sequence[Hashable] | Mapping[Any, Any]],
+        *,
+        ties: Ties = "docid",
+        missing: Missing = "zero",
+        duplicates: Duplicates = "error",
+    ) -> Evaluation:
+        """Score one run.
+
+        Parameters
+        ----------
+        run : mapping
+            ``{query: [ids, best first]}`` or ``{query: {id: score}}``.
+        ties, missing, duplicates : str
+            As for `evaluate`.
+
+        Returns
+        -------
+        Evaluation
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `evaluate`.
+        """
+        if missing not in ("zero", "skip", "error"):
+            raise ValueError(f"missing must be 'zero', 'skip' or 'error', not {missing!r}")
+        if not hasattr(run, "items") or not hasattr(run, "keys"):
+            raise TypeError(
+                "run must be a mapping from query id to ranked ids or to {id: score}, "
+                f"not {type(run).__name__}"
+            )
+        if type(run) is not dict:
+            run = dict(run.items())
+        queries = self._judgments.queries
+        values = np.zeros((len(queries), len(self.metrics)))
+        marks = np.zeros(len(queries), dtype=np.uint8)
+        self._judgments.evaluate(run, ties, duplicates, values, marks)
+        retrieved = marks.view(np.bool_)
+        answerable = self._answerable
+        evaluated = int(marks.sum())
+        if not evaluated:
+            check_ids(list(run), queries, "the query ids of the run", "those of the qrels")
+            raise ValueError(
+                "no query in common: the qrels have "
+                f"{_sample(queries)}, the run has {_sample(list(run))}"
+            )
+        coverage = Coverage(
+            judged=len(queries),
+            evaluated=evaluated,
+            missing=len(queries) - evaluated,
+            unjudged=max(0, len(run) - evaluated),
+            no_relevant=len(queries) - int(answerable.sum()),
+        )
+        if coverage.missing and missing == "error":
+            absent = [q for q, found in zip(queries, marks.tolist(), strict=True) if not found]
+            raise ValueError(f"the run lacks {_sample(absent)} of the qrels")
+        if coverage.missing and missing == "skip":
+            queries = [q for q, found in zip(queries, marks.tolist(), strict=True) if found]
+            values = values[retrieved]
+            answerable = answerable[retrieved]
+            retrieved = retrieved[retrieved]
+        return Evaluation(queries, self.metrics, values, retrieved, answerable, coverage)
+
+
+def evaluate(
+    qrels: Mapping[Any, Mapping[Any, Any]],
+    run: Mapping[Any, Sequence[Hashable] | Mapping[Any, Any]],
+    metrics: str | Metric | Iterable[str | Metric],
+    *,
+    ties: Ties = "docid",
+    missing: Missing = "zero",
+    duplicates: Duplicates = "error",
+) -> Evaluation:
+    """Score a run against judgments.
+
+    Parameters
+    ----------
+    qrels : mapping
+        ``{query: {document: grade}}``. Unjudged documents have grade 0.
+    run : mapping
+        ``{query: [ids, best first]}`` or ``{query: {id: score}}``. A list is read only as deep as
+        the metrics need, and duplicates are looked for in what is read. Scores are numbers or
+        anything with ``__float__``; integers of any size order as integers.
+    metrics : str, Metric, or sequence of these
+        Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
+    ties : {"docid", "input"}
+        The order of documents with equal scores: by id, high to low, as trec_eval does (``str`` by
+        their UTF-8 bytes), or the order of the input. Lists have no ties.
+    missing : {"zero", "skip", "error"}
+        What to do with queries of the qrels that the run lacks.
+    duplicates : {"error", "first"}
+        What to do with the same id twice in a list: refuse it, or keep the first and close the
+        gap.
+
+    Returns
+    -------
+    Evaluation
+        One row a query, in the order of the qrels.
+
+    Raises
+    ------
+    TypeError
+        If an argument, score, grade or id is of the wrong type, or the ids of run and qrels are of
+        types that can never match.
+    ValueError
+        For a NaN score, a grade that is not finite or has no gain, a duplicate, an unknown metric
+        or option, an empty list of metrics, or no query in common.
+
+    Examples
+    --------
+    >>> import rankmeter as rm
+    >>> qrels = {"q1": {"a": 3, "b": 1}, "q2": {"c": 2}}
+    >>> run = {"q1": {"a": 0.9, "x": 0.8, "b": 0.3}, "q2": {"x": 0.7, "c": 0.1}}
+    >>> rm.evaluate(qrels, run, ["ndcg@10", "mrr"]).mean
+    {'ndcg@10': 0.80727..., 'mrr': 0.75}
+    """
+    return Evaluator(qrels, metrics).evaluate(
+        run, ties=ties, missing=missing, duplicates=duplicates
+    )
+
+
+def _sample(queries: Sequence[Any]) -> str:
+    shown = ", ".join(map(repr, queries[:3])) + (", ..." if len(queries) > 3 else "")
+    return f"{len(queries)} quer{'y' if len(queries) == 1 else 'ies'} ({shown})"
+
+
+def _plain(query: Any) -> Any:
+    return query.item() if isinstance(query, np.generic) else query
+
+
+def _key(label: Any) -> str:
+    return "null" if label is None else str(_plain(label))
+
+
+def _extra(module: str, extra: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(f"this needs {module}: pip install 'rankmeter[{extra}]'") from error
