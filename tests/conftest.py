@@ -1,4 +1,4 @@
-"""What all tests share: hypothesis settings, slow tests on request, a seed that is shown."""
+"""What all tests share: the settings of hypothesis, and a seed that shows on failure."""
 
 from __future__ import annotations
 
@@ -13,19 +13,6 @@ settings.load_profile("rankmeter")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seed", type=int, help="seed of the fixture rng, to run a failure again")
-    parser.addoption("--slow", action="store_true", help="run the tests marked slow too")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "slow: many generated examples; runs with --slow only")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--slow"):
-        return
-    for item in items:
-        if item.get_closest_marker("slow"):
-            item.add_marker(pytest.mark.skip(reason="slow: runs with --slow"))
 
 
 @pytest.fixture

@@ -322,7 +322,7 @@ def test_what_was_not_scored_is_counted(missing: Any) -> None:
 def test_no_query_in_common_is_an_error_never_a_zero() -> None:
     for run in ({}, {"one": ["a"]}):
         for missing in ("zero", "skip", "error"):
-            with pytest.raises(ValueError, match="query|queries"):
+            with pytest.raises(ValueError, match="quer"):
                 rm.evaluate({"1": {"a": 1}}, run, "map", missing=missing)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter._core.mappings import Judgments, check_ids
+from rankmeter._core.mappings import Judgments, type_mismatch
 from rankmeter.metrics import Metric, compile_metrics, parse
 from rankmeter.tables import render
 
@@ -183,9 +183,8 @@ class Evaluation:
             rows.setdefault(labels.get(query), []).append(row)
         if not any(query in labels for query in self.query_ids):
             name = "" if facet is None else f"facet {facet!r}: "
-            if labels:
-                check_ids(list(labels), list(self.query_ids), "the queries of the facet", "those")
-            raise ValueError(f"{name}no evaluated query has a label")
+            mismatch = type_mismatch(labels, self.query_ids)
+            raise ValueError(f"{name}no evaluated query has a label{mismatch}")
         return {label: self._part(chosen) for label, chosen in rows.items()}
 
     def _part(self, rows: Sequence[int]) -> Evaluation:
@@ -436,10 +435,9 @@ class Evaluator:
         answerable = self._answerable
         evaluated = int(marks.sum())
         if not evaluated:
-            check_ids(list(run), queries, "the query ids of the run", "those of the qrels")
             raise ValueError(
-                "no query in common: the qrels have "
-                f"{_sample(queries)}, the run has {_sample(list(run))}"
+                f"no query in common: the qrels have {_sample(queries)}, "
+                f"the run has {_sample(list(run))}" + type_mismatch(run, queries)
             )
         coverage = Coverage(
             judged=len(queries),
@@ -509,7 +507,7 @@ def evaluate(
     >>> qrels = {"q1": {"a": 3, "b": 1}, "q2": {"c": 2}}
     >>> run = {"q1": {"a": 0.9, "x": 0.8, "b": 0.3}, "q2": {"x": 0.7, "c": 0.1}}
     >>> rm.evaluate(qrels, run, ["ndcg@10", "mrr"]).mean
-    {'ndcg@10': 0.80727..., 'mrr': 0.75}
+    {'ndcg@10': 0.8068..., 'mrr': 0.75}
     """
     return Evaluator(qrels, metrics).evaluate(
         run, ties=ties, missing=missing, duplicates=duplicates

@@ -175,15 +175,15 @@ def compile_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[lis
         raise TypeError("metrics must be a list of names, not None")
     if isinstance(metrics, (str, Metric)):
         metrics = [metrics]
-    names: dict[Metric, str] = {}
+    named: dict[str, Metric] = {}
     for given in metrics:
         metric = given if isinstance(given, Metric) else parse(given)
-        if metric in names:
-            raise ValueError(f"{str(given)!r} and {names[metric]!r} are the same metric")
-        names[metric] = str(given)
-    if not names:
+        if str(given) in named:
+            raise ValueError(f"the metric {str(given)!r} is named twice")
+        named[str(given)] = metric
+    if not named:
         raise ValueError("no metric was named: pass for example ['ndcg@10', 'recall@100']")
-    return list(names.values()), Metrics(
+    return list(named), Metrics(
         [
             (
                 METRICS[m.name],
@@ -192,7 +192,7 @@ def compile_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[lis
                 dict(m.gain) if isinstance(m.gain, tuple) else m.gain,
                 m.discount,
             )
-            for m in names
+            for m in named.values()
         ]
     )
 

@@ -254,7 +254,7 @@ def average_precision(
 def ndcg_at_k(
     ranked: Ranked,
     qrels: Qrels,
-    k: int | None = 10,
+    k: int = 10,
     gain: str | Mapping[Any, float] = "exponential",
     discount: str = "log2",
     *,
@@ -271,8 +271,8 @@ def ndcg_at_k(
         Document ids, best first: list, tuple, numpy array of str or int. May be empty.
     qrels : mapping
         Document id to grade (int, float, bool, numpy scalar). Unjudged documents have grade 0.
-    k : int or None
-        Cut-off, at least 1; None for the whole ranking.
+    k : int
+        Cut-off, at least 1.
     gain : {"exponential", "linear"} or mapping
         2^grade - 1, the grade, or a mapping from grade to gain that holds every positive grade of
         `qrels`. Grades up to 0 have no gain.
@@ -304,8 +304,10 @@ def ndcg_at_k(
     --------
     >>> import rankmeter as rm
     >>> rm.ndcg_at_k(["B", "X", "A", "C"], {"A": 3, "B": 2, "C": 1}, 4)
-    0.7377832159...
+    0.7378720384...
     """
+    if k is None:
+        raise TypeError("k must be an integer, not None; evaluate() has 'ndcg' without a cut-off")
     return score_one(_NDCG, ranked, qrels, k, 1, gain, discount, duplicates)
 
 

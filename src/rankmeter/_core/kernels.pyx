@@ -209,7 +209,7 @@ cdef int specify(Task *task, Row row, object k, object rel, object gain, object 
     """Fill a task; `gain` a str, or else the mapping is filled in by the caller."""
     cdef Params *params = &task.params
     task.kernel = row.kernel
-    if k is None:
+    if k is None and row.cutoff != "required":
         params.k = PY_SSIZE_T_MAX
     elif isinstance(k, bool) or not hasattr(k, "__index__"):
         raise TypeError(f"k must be an integer, not {k!r}")

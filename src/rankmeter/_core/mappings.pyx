@@ -576,19 +576,22 @@ cdef object family(object document):
     return None
 
 
-cdef int check_families(object ids, object judged, str what_ids, str what_judged) except -1:
-    """Refuse two collections of ids that differ in type and so cannot have one in common."""
+def type_mismatch(ids, others):
+    """Say that two collections of ids can have none in common for their types, or return "".
+
+    Parameters
+    ----------
+    ids, others : iterables of hashable
+    """
     ids = list(ids)
-    judged = list(judged)
-    if not ids or not judged or family(ids[0]) == family(judged[0]):
-        return 0
+    others = list(others)
     kinds = {family(document) for document in ids}
-    judged_kinds = {family(document) for document in judged}
-    if kinds & judged_kinds or None in kinds or None in judged_kinds:
-        return 0
-    raise TypeError(
-        f"{what_ids} are {' and '.join(sorted(kinds))} (such as {ids[0]!r}), {what_judged} are "
-        f"{' and '.join(sorted(judged_kinds))} (such as {judged[0]!r}): they can never match"
+    other_kinds = {family(document) for document in others}
+    if not kinds or not other_kinds or kinds & other_kinds or None in kinds | other_kinds:
+        return ""
+    return (
+        f"; {' and '.join(sorted(kinds))} ids (such as {ids[0]!r}) can never match "
+        f"{' and '.join(sorted(other_kinds))} ids (such as {others[0]!r})"
     )
 
 
@@ -631,10 +634,9 @@ cdef int rank_any(
             )
         ranking = ids
     if n_found == 0 and n > 0 and n_sought > 0 and not same_family(ranking, documents):
-        check_families(
-            ranking, [<object> documents[j] for j in range(n_sought)],
-            f"{where(query)}the ids in the ranking", "those in the qrels",
-        )
+        mismatch = type_mismatch(ranking, [<object> documents[j] for j in range(n_sought)])
+        if mismatch:
+            raise TypeError(f"{where(query)}no judged document can be found{mismatch}")
     finish(scratch, n_found)
     record.n_retrieved = n
     record.n_found = n_found
@@ -819,11 +821,6 @@ cdef class Judgments:
                 self.first_grade[i + 1] > self.first_grade[i]
                 and self.grades[self.first_grade[i]] >= 1.0
             )
-
-
-def check_ids(ids, judged, str what_ids, str what_judged):
-    """Raise TypeError where the two collections of ids are of types that can never be equal."""
-    check_families(ids, judged, what_ids, what_judged)
 
 
 # One ranking
