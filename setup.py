@@ -49,6 +49,9 @@ extensions = [
 
 setup(
     ext_modules=cythonize(
-        extensions, compiler_directives=DIRECTIVES, build_dir="build/cython", force=CHECKS or COVERAGE
+        extensions,
+        compiler_directives=DIRECTIVES,
+        build_dir="build/cython",
+        force=CHECKS or COVERAGE,
     )
 )

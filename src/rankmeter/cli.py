@@ -411,9 +411,9 @@ def _report(
 
 
 def _means_sheet(scored: Sequence[_Scored], metrics: Sequence[str]) -> _Sheet:
-    rows: list[list[Cell]] = []
-    for metric in metrics:
-        rows.append([metric, *(float(one.evaluation.mean[metric]) for one in scored)])
+    rows: list[list[Cell]] = [
+        [metric, *(float(one.evaluation.mean[metric]) for one in scored)] for metric in metrics
+    ]
     return _Sheet(["metric", *(one.run for one in scored)], 1, rows)
 
 

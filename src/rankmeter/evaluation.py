@@ -198,9 +198,7 @@ class Evaluation:
             no_relevant=len(rows) - int(answerable.sum()),
         )
         queries = [self.query_ids[row] for row in rows]
-        return Evaluation(
-            queries, self.metrics, self.values[rows], retrieved, answerable, coverage
-        )
+        return Evaluation(queries, self.metrics, self.values[rows], retrieved, answerable, coverage)
 
     def to_dict(self) -> dict[str, Any]:
         """Return metrics, mean, per_query and coverage as plain containers."""
@@ -309,15 +307,18 @@ class Evaluation:
 
     def to_arrow(self) -> pyarrow.Table:
         """Return a pyarrow.Table: column ``query_id``, then one a metric. Needs pyarrow."""
-        return _extra("pyarrow", "arrow").table(self._columns())
+        table: pyarrow.Table = _extra("pyarrow", "arrow").table(self._columns())
+        return table
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a pandas.DataFrame: column ``query_id``, then one a metric. Needs pandas."""
-        return _extra("pandas", "pandas").DataFrame(self._columns())
+        table: pandas.DataFrame = _extra("pandas", "pandas").DataFrame(self._columns())
+        return table
 
     def to_polars(self) -> polars.DataFrame:
         """Return a polars.DataFrame: column ``query_id``, then one a metric. Needs polars."""
-        return _extra("polars", "polars").DataFrame(self._columns())
+        table: polars.DataFrame = _extra("polars", "polars").DataFrame(self._columns())
+        return table
 
     def _summary(self) -> str:
         count = len(self.query_ids)

@@ -20,6 +20,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from io import BytesIO
 from itertools import chain
 from math import inf, nan
@@ -306,11 +307,9 @@ def _rows(data: bytes) -> Iterator[_Row]:
 def _is_open_output(status: os.stat_result) -> bool:
     """Whether this is standard output or error under another name, such as /dev/stdout."""
     for descriptor in (1, 2):
-        try:
+        with suppress(OSError):  # closed
             if os.path.samestat(status, os.fstat(descriptor)):
                 return True
-        except OSError:  # closed
-            continue
     return False
 
 

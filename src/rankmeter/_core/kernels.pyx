@@ -5,6 +5,7 @@ no Python. To add a metric, write its kernel here and its row at the end of the 
 the command line, the documentation and the tests take everything they need from the row.
 """
 
+from cpython.object cimport PyObject
 from libc.math cimport isfinite
 from libc.stdlib cimport free, malloc
 
@@ -16,6 +17,8 @@ from rankmeter._core.rounded cimport discounts, exp2m1
 
 cdef extern from "Python.h":
     Py_ssize_t PY_SSIZE_T_MAX
+    bint PyIndex_Check(object number)
+    Py_ssize_t PyNumber_AsSsize_t(object number, PyObject *overflow) except? -1
 
 cdef double SMALLEST_POSITIVE = 5e-324
 cdef double LARGEST_EXPONENTIAL_GRADE = 1023.0      # 2^1024 is no double
@@ -211,12 +214,12 @@ cdef int specify(Task *task, Row row, object k, object rel, object gain, object 
     task.kernel = row.kernel
     if k is None and row.cutoff != "required":
         params.k = PY_SSIZE_T_MAX
-    elif isinstance(k, bool) or not hasattr(k, "__index__"):
+    elif isinstance(k, bool) or not PyIndex_Check(k):
         raise TypeError(f"k must be an integer, not {k!r}")
-    elif k < 1:
-        raise ValueError(f"k must be at least 1, not {k!r}")
     else:
-        params.k = min(k.__index__(), PY_SSIZE_T_MAX)
+        params.k = PyNumber_AsSsize_t(k, <PyObject *> NULL)     # clipped
+        if params.k < 1:
+            raise ValueError(f"k must be at least 1, not {k!r}")
     params.n_gains = 0
     if row.needs_gain:
         if discount == "log2":

@@ -6,6 +6,7 @@ first and then read with Python's own operations, to the same digits.
 """
 
 from bisect import bisect_left
+from operator import index
 
 cimport cython
 from cpython.dict cimport PyDict_Next
@@ -251,8 +252,7 @@ cdef Py_ssize_t rank_exact_list(
     cdef unsigned int tag, slot, mask
     cdef PyObject **ids
     cdef Slot *slots
-    cdef Py_ssize_t *gaps = NULL
-    dropped = []
+    cdef list dropped = None        # places of repeated ids
     with cython.critical_section(ranking):
         n = len(ranking)
         if n > 0x3FFFFFFF:
@@ -279,6 +279,8 @@ cdef Py_ssize_t rank_exact_list(
                 ):
                     if not keep_first:
                         raise twice(query, ranking[i], j + 1, i + 1)
+                    if dropped is None:
+                        dropped = []
                     dropped.append(i)
                     break
                 slot = (slot + 1) & mask
@@ -296,7 +298,7 @@ cdef Py_ssize_t rank_exact_list(
                     <object> ids[i], <object> documents[j], Py_EQ
                 ):
                     rank = i + 1
-                    if dropped:
+                    if dropped is not None:
                         rank -= bisect_left(dropped, i)
                     scratch.found[found].rank = rank
                     scratch.found[found].grade = grades[j]
@@ -304,7 +306,7 @@ cdef Py_ssize_t rank_exact_list(
                     break
                 slot = (slot + 1) & mask
     n_found[0] = found
-    return n - len(dropped)
+    return n if dropped is None else n - len(dropped)
 
 
 cdef Py_ssize_t rank_list(
@@ -431,10 +433,6 @@ cdef int rank_scores(
     return 0
 
 
-cdef object not_a_number(object query, object document):
-    return ValueError(f"{where(query)}the score of document {document!r} is NaN")
-
-
 cdef Py_ssize_t rank_exact_dict(
     dict run, PyObject **documents, const double *grades, Py_ssize_t n_sought, bint by_id,
     object query, Scratch *scratch, Py_ssize_t *n_found,
@@ -516,10 +514,12 @@ cdef Py_ssize_t rank_mapping(
             raise TypeError(f"{where(query)}None is no document id")
         if document in places:
             raise ValueError(f"{where(query)}document {document!r} stands twice in the run")
-        if not PyLong_CheckExact(value):
+        if hasattr(value, "__index__"):
+            value = index(value)
+        else:
             value = number(value, "score", query, document)
             if value != value:
-                raise not_a_number(query, document)
+                raise ValueError(f"{where(query)}the score of document {document!r} is NaN")
         places[document] = len(ids)
         ids.append(document)
         scores.append(value)
@@ -603,11 +603,12 @@ cdef bint same_family(object ids, PyObject **documents) except -1:
 
 
 cdef int rank_any(
-    object ranking, const Plan *plan, PyObject **documents, const double *grades,
-    Py_ssize_t n_sought, bint exact, bint by_id, bint keep_first, object query,
-    Scratch *scratch, Query *record,
+    object ranking, const Plan *plan, PyObject **documents, bint exact, bint by_id,
+    bint keep_first, object query, Scratch *scratch, Query *record,
 ) except -1:
-    """Fill the part of the record that comes from the ranking, whatever it is."""
+    """Complete a record that holds the judgments with what comes from the ranking."""
+    cdef const double *grades = record.ideal
+    cdef Py_ssize_t n_sought = sought(plan, grades, record.n_judged)
     cdef Py_ssize_t n = NOT_EXACT, n_found = 0
     cdef Py_ssize_t j
     if type(ranking) is dict:
@@ -633,8 +634,9 @@ cdef int rank_any(
                 <list> ids, plan, documents, grades, n_sought, keep_first, query, scratch, &n_found
             )
         ranking = ids
-    if n_found == 0 and n > 0 and n_sought > 0 and not same_family(ranking, documents):
-        mismatch = type_mismatch(ranking, [<object> documents[j] for j in range(n_sought)])
+    if n_found == 0 and n > 0 and record.n_judged > 0 and not same_family(ranking, documents):
+        judged = [<object> documents[j] for j in range(max(n_sought, 1))]
+        mismatch = type_mismatch(ranking, judged)
         if mismatch:
             raise TypeError(f"{where(query)}no judged document can be found{mismatch}")
     finish(scratch, n_found)
@@ -730,7 +732,8 @@ cdef class Judgments:
                 alive = None if self.exact[i] else read_judgments(judged, queries[i], &pool)
                 check_gains(&self.plan, queries[i], &pool)
                 n_sought = sought(&self.plan, pool.grades, pool.n)
-                for j in range(n_sought):
+                # one at least, so that ids of the wrong type are noticed
+                for j in range(max(n_sought, min(pool.n, 1))):
                     self.documents.append(<object> pool.documents[j])
                 if total + pool.n > capacity:
                     capacity = 2 * (total + pool.n)
@@ -755,9 +758,8 @@ cdef class Judgments:
         record.ideal = self.grades + self.first_grade[i]
         record.n_judged = self.first_grade[i + 1] - self.first_grade[i]
         return rank_any(
-            ranking, &self.plan, (<PyListObject *> self.documents).ob_item + first, record.ideal,
-            self.first_document[i + 1] - first, self.exact[i], by_id, keep_first,
-            self.queries[i], scratch, record,
+            ranking, &self.plan, (<PyListObject *> self.documents).ob_item + first,
+            self.exact[i], by_id, keep_first, self.queries[i], scratch, record,
         )
 
     def evaluate(self, dict run, str ties, str duplicates, double[:, ::1] values,
@@ -832,7 +834,7 @@ cdef int score_alone(
     cdef Scratch scratch
     cdef Query record
     cdef bint keep_first = keeps_first(duplicates), exact
-    if type(ranked) is dict or hasattr(ranked, "keys"):
+    if type(ranked) is not list and hasattr(ranked, "keys"):
         raise TypeError(
             "a ranking must be a sequence of document ids, best first; "
             "a mapping from id to score is for evaluate()"
@@ -850,8 +852,7 @@ cdef int score_alone(
         if exact:
             alive = qrels
         rank_any(
-            ranked, plan, pool.documents, pool.grades, sought(plan, pool.grades, pool.n), exact,
-            False, keep_first, ALONE, &scratch, &record,
+            ranked, plan, pool.documents, exact, False, keep_first, ALONE, &scratch, &record,
         )
         score(plan, &record, values)
     finally:

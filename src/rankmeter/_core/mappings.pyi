@@ -1,0 +1,46 @@
+"""The door for dicts and lists, as Python sees it."""
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import Self, disjoint_base
+
+from rankmeter._core.kernels import Metrics, Row
+
+@disjoint_base
+class Judgments:
+    def __new__(
+        cls, qrels: Mapping[Any, Mapping[Any, Any]], metrics: Metrics, *, keep_all: bool = False
+    ) -> Self: ...
+    @property
+    def queries(self) -> list[Any]: ...
+    def evaluate(
+        self,
+        run: dict[Any, Any],
+        ties: str,
+        duplicates: str,
+        values: npt.NDArray[np.float64],
+        retrieved: npt.NDArray[np.uint8],
+    ) -> None: ...
+    def describe(
+        self, i: int, ranking: Any, ties: str = "docid", duplicates: str = "error"
+    ) -> dict[str, Any]: ...
+    def mark_answerable(self, answerable: npt.NDArray[np.uint8]) -> None: ...
+
+def score_one(
+    row: Row,
+    ranked: Any,
+    qrels: Mapping[Any, Any],
+    k: int | None,
+    rel: float,
+    gain: str | Mapping[Any, Any],
+    discount: str,
+    duplicates: str,
+) -> float: ...
+def score_all(
+    metrics: Metrics, ranked: Any, qrels: Mapping[Any, Any], duplicates: str
+) -> list[float]: ...
+def take_first(pair: tuple[Any, Any]) -> Any: ...
+def type_mismatch(ids: Iterable[Hashable], others: Iterable[Hashable]) -> str: ...

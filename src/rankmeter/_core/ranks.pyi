@@ -1,0 +1,1 @@
+"""Ranks from scores; nothing of it is visible from Python."""

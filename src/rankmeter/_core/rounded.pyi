@@ -1,0 +1,1 @@
+"""Correctly rounded constants; nothing of them is visible from Python."""
