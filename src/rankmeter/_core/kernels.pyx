@@ -10,7 +10,7 @@ from libc.math cimport isfinite
 from libc.stdlib cimport free, malloc
 
 from rankmeter._core.query cimport (
-    EXPONENTIAL, LINEAR, MAPPED, Gain, Kernel, Params, Plan, Query, Task,
+    EXPONENTIAL, LINEAR, MAPPED, Kernel, Params, Plan, Query, Task,
 )
 from rankmeter._core.rounded cimport discounts, exp2m1
 

@@ -6,7 +6,7 @@ first and then read with Python's own operations, to the same digits.
 """
 
 from bisect import bisect_left
-from operator import index
+from operator import index, itemgetter
 
 cimport cython
 from cpython.dict cimport PyDict_Next
@@ -380,9 +380,8 @@ cdef int break_ties(
             groups[place][2].append(ids[i])
     for first, last, members in groups:
         if by_id:
-            judged = sorted([
-                (<object> documents[found[i].document], i) for i in range(first, last)
-            ], key=take_first)
+            judged = [(<object> documents[found[i].document], i) for i in range(first, last)]
+            judged.sort(key=itemgetter(0))
             order = [document for document, _ in judged]
             ahead = [0] * (len(order) + 1)
             for member in members:
@@ -400,10 +399,6 @@ cdef int break_ties(
                     raise RuntimeError(f"{where(query)}the run changed while it was read")
                 found[i].rank = found[i].above + j + 1
     return 0
-
-
-cpdef object take_first(tuple pair):
-    return pair[0]
 
 
 cdef int rank_scores(
@@ -438,7 +433,6 @@ cdef Py_ssize_t rank_exact_dict(
     object query, Scratch *scratch, Py_ssize_t *n_found,
 ) except -1:
     """Rank the sought documents in a dict of exact scores; returns n_retrieved or NOT_EXACT."""
-    cdef PyObject *document
     cdef PyObject *value
     cdef Py_ssize_t position = 0, n = 0, j, found = 0, capacity
     cdef double number
@@ -729,7 +723,7 @@ cdef class Judgments:
             for i in range(n):
                 judged = judgments[i]
                 self.exact[i] = type(judged) is dict and read_exact_judgments(<dict> judged, &pool)
-                alive = None if self.exact[i] else read_judgments(judged, queries[i], &pool)
+                _owner = judged if self.exact[i] else read_judgments(judged, queries[i], &pool)
                 check_gains(&self.plan, queries[i], &pool)
                 n_sought = sought(&self.plan, pool.grades, pool.n)
                 # one at least, so that ids of the wrong type are noticed
@@ -843,14 +837,12 @@ cdef int score_alone(
     start(&scratch)
     try:
         exact = type(qrels) is dict and read_exact_judgments(<dict> qrels, &pool)
-        alive = None if exact else read_judgments(qrels, ALONE, &pool)
+        _owner = qrels if exact else read_judgments(qrels, ALONE, &pool)
         check_gains(plan, ALONE, &pool)
         record.ideal = pool.grades
         record.n_judged = pool.n
         if type(ranked) is not list:
             ranked = as_list(ranked, ALONE)
-        if exact:
-            alive = qrels
         rank_any(
             ranked, plan, pool.documents, exact, False, keep_first, ALONE, &scratch, &record,
         )

@@ -63,7 +63,6 @@ cdef int reserve_slots(Scratch *scratch, Py_ssize_t n) except -1 nogil:
 
 
 cdef int reserve_judged(Scratch *scratch, Py_ssize_t n) except -1 nogil:
-    cdef char *block
     if n <= scratch.judged_capacity:
         return 0
     n = 2 * n
@@ -96,7 +95,9 @@ cdef int by_rank(const void *a, const void *b) noexcept nogil:
     return (x > y) - (x < y)
 
 
-cdef void sort(Found *found, Py_ssize_t n, int (*order)(const void *, const void *) noexcept nogil) noexcept nogil:
+cdef void sort(
+    Found *found, Py_ssize_t n, int (*order)(const void *, const void *) noexcept nogil
+) noexcept nogil:
     cdef Py_ssize_t i, j
     cdef Found moved
     if n > SHORT:
@@ -128,7 +129,7 @@ cdef void place_all(Scratch *scratch, Py_ssize_t n_scores, Py_ssize_t n_found) n
     cdef Found *found = scratch.found
     cdef double *targets = scratch.targets          # [1 .. n_found]; [0] equals no score
     cdef Py_ssize_t *places = scratch.counts        # [p]: scores with p targets at least as high
-    cdef Py_ssize_t *ties = scratch.counts + n_found + 1    # [p]: of these, equal to the p-th target
+    cdef Py_ssize_t *ties = scratch.counts + n_found + 1    # [p]: of these, equal to target p
     cdef Py_ssize_t i, place, length, half, above = 0
     cdef double score
     targets[0] = NAN
