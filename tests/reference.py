@@ -230,6 +230,8 @@ def evaluate(
     requests = {text: parse(text) for text in metrics}
     if not requests:
         raise ValueError("no metrics")
+    if len(requests) < len(metrics):
+        raise ValueError("the same name twice")
     cutoffs = [k for _, k, _ in requests.values()]
     depth = None if None in cutoffs else max(k for k in cutoffs if k is not None)
 

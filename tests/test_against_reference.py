@@ -64,7 +64,7 @@ def compare(example: Example) -> None:
 # Any call
 
 
-@settings(max_examples=400)
+@settings(max_examples=300)
 @given(strategies.examples())
 def test_same_digits_or_same_exception(example: Example) -> None:
     compare(example)
@@ -204,8 +204,16 @@ def test_an_id_twice_is_refused_alike(place: Any) -> None:
 def test_ids_of_types_that_cannot_match_are_refused_alike(scored: bool, place: Any) -> None:
     example, query, doc = place
     other = 0 if isinstance(doc, str) else "0"
-    example.qrels[query][doc] = 1
+    example.qrels[query][doc] = 9  # a document that each metric looks for
     example.run[query] = {other: 1.0} if scored else [other]
+    refused_alike(example)
+
+
+@faulty
+@given(places())
+def test_the_same_name_twice_is_refused_alike(place: Any) -> None:
+    example = place[0]
+    example.metrics.append(example.metrics[0])
     refused_alike(example)
 
 
@@ -380,7 +388,7 @@ def test_a_defaultdict_is_read_only() -> None:
 # One ranking
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(strategies.examples(), st.integers(1, 30), st.data())
 def test_single_functions_give_the_same_digits(
     example: Example, k: int, data: st.DataObject

@@ -36,6 +36,19 @@ cdef extern from "Python.h":
     bint PyObject_RichCompareBool(object a, object b, int operation) except -1
     int Py_EQ
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define rankmeter_prefetch(address) __builtin_prefetch(address)
+    #else
+    #define rankmeter_prefetch(address) ((void) (address))
+    #endif
+    """
+    void prefetch "rankmeter_prefetch" (const void *address) noexcept nogil
+
+cdef enum:
+    BATCH = 32
+
 cdef double EXACT_INTEGERS = 9007199254740992.0     # from 2^53 on, doubles skip integers
 cdef Py_ssize_t NOT_EXACT = -2                      # what a fast path answers to other types
 cdef object ALONE = object()                        # the query of a ranking that has none
@@ -132,11 +145,18 @@ cdef bint read_exact_judgments(dict qrels, Pool *pool) except -1:
     """Fill the pool and return True, or False where an id or a grade is of another type."""
     cdef PyObject *document
     cdef PyObject *value
-    cdef Py_ssize_t position = 0, n = 0
+    cdef Py_ssize_t position = 0, n = 0, i, size
     cdef double grade
     with cython.critical_section(qrels):
-        reserve_pool(pool, len(qrels))
-        while PyDict_Next(qrels, &position, &document, &value):
+        size = len(qrels)
+        reserve_pool(pool, size)
+        while n < size and PyDict_Next(qrels, &position, &document, &value):
+            prefetch(document)
+            pool.judged[n].document = document
+            pool.documents[n] = value       # for a moment
+            n += 1
+        for i in range(n):
+            value = pool.documents[i]
             if PyLong_CheckExact(<object> value):
                 try:
                     grade = PyLong_AsDouble(<object> value)
@@ -150,11 +170,9 @@ cdef bint read_exact_judgments(dict qrels, Pool *pool) except -1:
                 grade = 0.0
             else:
                 return False
-            if not isfinite(grade) or not is_exact_id(document) or n >= pool.capacity:
+            if not isfinite(grade) or not is_exact_id(pool.judged[i].document):
                 return False
-            pool.judged[n].document = document
-            pool.judged[n].grade = grade
-            n += 1
+            pool.judged[i].grade = grade
     pool.n = n
     order_by_grade(pool)
     return True
@@ -434,7 +452,8 @@ cdef Py_ssize_t rank_exact_dict(
 ) except -1:
     """Rank the sought documents in a dict of exact scores; returns n_retrieved or NOT_EXACT."""
     cdef PyObject *value
-    cdef Py_ssize_t position = 0, n = 0, j, found = 0, capacity
+    cdef PyObject *batch[BATCH]
+    cdef Py_ssize_t position = 0, n = 0, j, found = 0, capacity, size
     cdef double number
     cdef bint unordered = False
     cdef double *scores
@@ -443,23 +462,31 @@ cdef Py_ssize_t rank_exact_dict(
         reserve_scores(scratch, capacity)
         reserve_judged(scratch, n_sought)
         scores = scratch.scores
-        while PyDict_Next(run, &position, NULL, &value):
-            if PyFloat_CheckExact(<object> value):
-                number = PyFloat_AS_DOUBLE(<object> value)
-                unordered |= number != number
-            elif PyLong_CheckExact(<object> value):
-                try:
-                    number = PyLong_AsDouble(<object> value)
-                except OverflowError:
-                    return NOT_EXACT
-                if not -EXACT_INTEGERS < number < EXACT_INTEGERS:
-                    return NOT_EXACT
-            else:
-                return NOT_EXACT
-            if n == capacity:
+        while True:
+            # Scores lie all over memory: ask for a batch of them before the first is needed.
+            size = 0
+            while size < BATCH and PyDict_Next(run, &position, NULL, &value):
+                prefetch(value)
+                batch[size] = value
+                size += 1
+            if size == 0 or n + size > capacity:
                 break
-            scores[n] = number
-            n += 1
+            for j in range(size):
+                value = batch[j]
+                if PyFloat_CheckExact(<object> value):
+                    number = PyFloat_AS_DOUBLE(<object> value)
+                    unordered |= number != number
+                elif PyLong_CheckExact(<object> value):
+                    try:
+                        number = PyLong_AsDouble(<object> value)
+                    except OverflowError:
+                        return NOT_EXACT
+                    if not -EXACT_INTEGERS < number < EXACT_INTEGERS:
+                        return NOT_EXACT
+                else:
+                    return NOT_EXACT
+                scores[n + j] = number
+            n += size
         if unordered:
             return NOT_EXACT        # the careful path names the document
         for j in range(n_sought):
