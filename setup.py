@@ -46,6 +46,8 @@ extensions = [
     )
     for source in sorted(Path("src/rankmeter/_core").glob("*.pyx"))
 ]
+if not extensions:
+    sys.exit("the Cython sources in src/rankmeter/_core are missing: nothing to build")
 
 setup(
     ext_modules=cythonize(

@@ -28,7 +28,7 @@ class Example:
     qrels: Qrels
     run: Run
     metrics: list[str]
-    options: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 class Floatable:

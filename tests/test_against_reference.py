@@ -459,8 +459,8 @@ def test_deep_pools(form: str, integer_ids: bool, ties: str, rng: random.Random)
         for retrieved in (20, 1000, 5000)
         for levels in (1, 4, 10**9)
     ):
-        grade = rng.choice([lambda: rng.randint(-1, 4), lambda: rng.randint(0, 8) / 2, lambda: 1])
-        qrels[query] = {doc: grade() for doc in rng.sample(pool, judged)}
+        grades = rng.choice([[-1, 0, 1, 2, 3, 4], [0, 0.5, 1, 1.5, 2, 3.5], [1]])
+        qrels[query] = {doc: rng.choice(grades) for doc in rng.sample(pool, judged)}
         found = rng.sample(pool, retrieved)
         run[query] = (
             {doc: rng.randrange(levels) / 8 for doc in found} if form == "scored" else found

@@ -318,7 +318,7 @@ def test_duplicates_first_reads_on_until_k_different_ids() -> None:
 
 def test_an_array_of_more_dimensions_is_no_ranking() -> None:
     with pytest.raises((TypeError, ValueError)):
-        rm.reciprocal_rank(np.array([["a", "b"]]), {"a": 1})  # type: ignore[arg-type]
+        rm.reciprocal_rank(np.array([["a", "b"]]), {"a": 1})
 
 
 @every(CALLS)
@@ -382,9 +382,9 @@ def test_duplicates_that_cannot_be(call: Callable[..., float]) -> None:
 
 def test_gain_and_discount_that_cannot_be() -> None:
     with pytest.raises(ValueError, match="quadratic"):
-        rm.ndcg_at_k(RANKED, QRELS, gain="quadratic")  # type: ignore[arg-type]
+        rm.ndcg_at_k(RANKED, QRELS, gain="quadratic")
     with pytest.raises(ValueError, match="sqrt"):
-        rm.ndcg_at_k(RANKED, QRELS, discount="sqrt")  # type: ignore[arg-type]
+        rm.ndcg_at_k(RANKED, QRELS, discount="sqrt")
     for gain in ({1: -1, 2: 1, 3: 1}, {1: math.inf, 2: 1, 3: 1}, {0: 1, 1: 1, 2: 1, 3: 1}):
         with pytest.raises(ValueError, match="gain"):
             rm.ndcg_at_k(RANKED, QRELS, gain=gain)
@@ -416,7 +416,7 @@ def test_gains_whose_sum_overflows_never_give_a_nan() -> None:
         qrels = dict.fromkeys(ids, grade)
         for ranked in (ids, ids[:3]):
             try:
-                value = rm.ndcg_at_k(ranked, qrels, gain=gain)  # type: ignore[arg-type]
+                value = rm.ndcg_at_k(ranked, qrels, gain=gain)
             except ValueError:
                 continue
             assert 0.0 < value <= 1.0
