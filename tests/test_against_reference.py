@@ -453,14 +453,15 @@ def test_deep_pools(form: str, integer_ids: bool, ties: str, rng: random.Random)
     pool = pool_of(6000, integer_ids)
     qrels: dict[Hashable, dict[Hashable, float]] = {}
     run: dict[Hashable, Any] = {}
+    scales: list[list[float]] = [[-1, 0, 1, 2, 3, 4], [0, 0.5, 1, 1.5, 2, 3.5], [1]]
     for query, (judged, retrieved, levels) in enumerate(
         (judged, retrieved, levels)
         for judged in (1, 7, 60, 400, 900)
         for retrieved in (20, 1000, 5000)
         for levels in (1, 4, 10**9)
     ):
-        grades = rng.choice([[-1, 0, 1, 2, 3, 4], [0, 0.5, 1, 1.5, 2, 3.5], [1]])
-        qrels[query] = {doc: rng.choice(grades) for doc in rng.sample(pool, judged)}
+        scale = rng.choice(scales)
+        qrels[query] = {doc: rng.choice(scale) for doc in rng.sample(pool, judged)}
         found = rng.sample(pool, retrieved)
         run[query] = (
             {doc: rng.randrange(levels) / 8 for doc in found} if form == "scored" else found
