@@ -2,7 +2,7 @@
 
 Two switches for developers, read from the environment:
 
-RANKMETER_CHECKS=1    bounds checks, overflow checks and C assertions back on
+RANKMETER_CHECKS=1    bounds checks and C assertions back on
 RANKMETER_COVERAGE=1  line tracing, for coverage of the Cython sources
 """
 
@@ -22,7 +22,6 @@ DIRECTIVES = {
     "boundscheck": CHECKS,
     "wraparound": False,
     "initializedcheck": CHECKS,
-    "overflowcheck": CHECKS,
     "cdivision": True,
     "embedsignature": True,
     "linetrace": COVERAGE,
@@ -53,7 +52,7 @@ setup(
     ext_modules=cythonize(
         extensions,
         compiler_directives=DIRECTIVES,
-        build_dir="build/cython",
+        build_dir="build/checks" if CHECKS else "build/cython",
         force=CHECKS or COVERAGE,
     )
 )

@@ -74,7 +74,7 @@ grades = st.one_of(
     st.sampled_from([0, 1, 1, 1, 2, 3]),
     st.booleans(),
     st.sampled_from([0.25, 0.5, 1.0, 1.5, 2.75, -0.5, -0.0, 0.1]),
-    st.floats(-2, 9, allow_nan=False),
+    st.floats(-2, 9).filter(lambda grade: not 0 < grade < 1e-290),  # see test_digits for those
     st.sampled_from([np.int8(2), np.int64(1), np.uint16(3), np.float32(0.1), np.float64(1.5)]),
     st.sampled_from([np.bool_(True), np.float16(0.3), np.int32(-1)]),
 )

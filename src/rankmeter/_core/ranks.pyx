@@ -114,14 +114,44 @@ cdef void sort(
         found[j] = moved
 
 
-cdef void compare_all(const double *scores, Py_ssize_t n_scores, Found *found) noexcept nogil:
-    cdef double target = found.score
-    cdef Py_ssize_t i, above = 0, tied = 0
-    for i in range(n_scores):
-        above += scores[i] > target
-        tied += scores[i] == target
-    found.above = above
-    found.tied = tied
+# GCC does not vectorise a count of compared doubles for baseline x86-64, so that is spelled out:
+# there, four times faster. Elsewhere the compiler manages.
+cdef extern from *:
+    """
+    #if defined(__SSE2__) || defined(_M_X64)
+    #include <emmintrin.h>
+    #define RANKMETER_SSE2 1
+    #endif
+
+    static void rankmeter_compare(
+        const double *scores, Py_ssize_t n, double target, Py_ssize_t *above, Py_ssize_t *tied
+    ) {
+        Py_ssize_t i = 0, higher = 0, equal = 0;
+    #ifdef RANKMETER_SSE2
+        const __m128d pair = _mm_set1_pd(target);
+        __m128i highers = _mm_setzero_si128(), equals = _mm_setzero_si128();
+        long long sums[4];
+        for (; i + 2 <= n; i += 2) {
+            const __m128d score = _mm_loadu_pd(scores + i);
+            highers = _mm_sub_epi64(highers, _mm_castpd_si128(_mm_cmpgt_pd(score, pair)));
+            equals = _mm_sub_epi64(equals, _mm_castpd_si128(_mm_cmpeq_pd(score, pair)));
+        }
+        _mm_storeu_si128((__m128i *) sums, highers);
+        _mm_storeu_si128((__m128i *) (sums + 2), equals);
+        higher = (Py_ssize_t) (sums[0] + sums[1]);
+        equal = (Py_ssize_t) (sums[2] + sums[3]);
+    #endif
+        for (; i < n; i++) {
+            higher += scores[i] > target;
+            equal += scores[i] == target;
+        }
+        *above = higher;
+        *tied = equal;
+    }
+    """
+    void compare "rankmeter_compare" (
+        const double *scores, Py_ssize_t n, double target, Py_ssize_t *above, Py_ssize_t *tied
+    ) noexcept nogil
 
 
 cdef void place_all(Scratch *scratch, Py_ssize_t n_scores, Py_ssize_t n_found) noexcept nogil:
@@ -161,10 +191,12 @@ cdef void place_all(Scratch *scratch, Py_ssize_t n_scores, Py_ssize_t n_found) n
 cdef void count_above(Scratch *scratch, Py_ssize_t n_scores, Py_ssize_t n_found) noexcept nogil:
     """Fill in `above` and `tied` of every found document, and sort them by score, high to low."""
     cdef Py_ssize_t i
+    cdef Found *found
     sort(scratch.found, n_found, by_score)
     if n_found <= FEW_JUDGED:
         for i in range(n_found):
-            compare_all(scratch.scores, n_scores, &scratch.found[i])
+            found = &scratch.found[i]
+            compare(scratch.scores, n_scores, found.score, &found.above, &found.tied)
     else:
         place_all(scratch, n_scores, n_found)
 
