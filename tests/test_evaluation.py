@@ -244,7 +244,7 @@ def test_json_of_results_at_another_k() -> None:
     with pytest.raises(ValueError, match="recall@10"):
         ev.to_json(shape="results")
     with pytest.raises(ValueError, match="ndcg@10"):
-        rm.evaluate(QRELS, RUN, names[:3] + ["mrr"]).to_json(shape="results", k=3)
+        rm.evaluate(QRELS, RUN, [*names[:3], "mrr"]).to_json(shape="results", k=3)
     with pytest.raises(ValueError, match="'rows'"):
         ev.to_json(shape="rows")  # type: ignore[arg-type]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import math
 import sys
 import threading
@@ -165,7 +166,7 @@ def scene(place: Place, victim: str, how: str, wrap: Callable[[Any], Any]) -> No
     del ids
     run["q"] = wrap(run["q"]) if isinstance(run["q"], dict) else run["q"]
     for ties in ("docid", "input"):
-        survive(lambda: rm.evaluate(qrels, run, METRICS, ties=ties))  # type: ignore[arg-type]
+        survive(lambda ties=ties: rm.evaluate(qrels, run, METRICS, ties=ties))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("how", ["clear", "grow", "replace"])
@@ -309,16 +310,17 @@ def test_nothing_is_left_behind(name: str) -> None:
     counts = [sys.getrefcount(thing) for thing in watched]
     tracemalloc.start()
     try:
-        careful(work)
-        gc.collect()
-        before = tracemalloc.get_traced_memory()[0]
-        for _ in range(200):
-            careful(work)
-        gc.collect()
-        grown = tracemalloc.get_traced_memory()[0] - before
+        sizes = []
+        for _ in range(6):
+            for _ in range(100):
+                careful(work)
+            gc.collect()
+            sizes.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
-    assert grown < 4_000, f"{grown} bytes more after 200 repetitions"
+    # A leak grows in every round, by 100 objects; the free lists of others go up and down.
+    growth = [after - before for before, after in itertools.pairwise(sizes)]
+    assert min(growth) < 1_600, f"{growth} bytes more for every 100 repetitions"
     # small integers are shared with everybody, and immortal from 3.12 on
     changed = [
         thing
@@ -378,7 +380,9 @@ def test_many_threads_find_the_same_digits_while_the_discounts_grow() -> None:
         # the formula itself, for ranks that the table does not hold yet
         dcg = 1 + 3 / math.log2(depth // 2 + 2) + 7 / math.log2(depth + 1)
         ideal = 7 + 3 / math.log2(3) + 1 / 2
-        jobs.append((ids, judged, run, dcg / ideal, rm.Evaluator(dict.fromkeys("qr", judged), "ndcg")))
+        jobs.append(
+            (ids, judged, run, dcg / ideal, rm.Evaluator(dict.fromkeys("qr", judged), "ndcg"))
+        )
     sys.setswitchinterval(1e-5)
     start = threading.Barrier(6)
 
@@ -423,7 +427,7 @@ def score(ranking: Any, judged: Any = None, metrics: Any = "map", **options: Any
 @pytest.mark.parametrize("doc", ["doc-A", "doc-B"])
 def test_a_score_that_is_nan(doc: str, nan: Any) -> None:
     for wrap in (dict, UserDict):
-        with says(ValueError, "query-7", doc, "(?i)nan"):
+        with says(ValueError, "query-7", doc, "NaN"):
             score(wrap({"x": 1.0, doc: nan}))
 
 
@@ -435,7 +439,8 @@ def test_a_score_that_is_no_number(doc: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [np.array, lambda x: np.array(x, dtype=np.float32), np.float16, np.float64, np.longdouble]
+    "make",
+    [np.array, lambda x: np.array(x, dtype=np.float32), np.float16, np.float64, np.longdouble],
 )
 def test_a_score_of_numpy_is_a_number(make: Any) -> None:
     """Also one that has ``__index__`` and refuses to be an integer."""
@@ -452,7 +457,7 @@ def test_a_grade_that_is_no_number(doc: str, value: Any) -> None:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, np.float32("inf")], ids=repr)
 def test_a_grade_that_is_not_finite(value: Any) -> None:
-    with says(ValueError, "query-7", "doc-B", "inf|nan"):
+    with says(ValueError, "query-7", "doc-B", "(inf|nan)"):
         score(["doc-A"], {"x": 1, "doc-B": value})
     with says(ValueError, "query-7", "doc-B"):
         score(["doc-A"], {"x": 1, "doc-B": 10**400})

@@ -535,9 +535,9 @@ cdef Py_ssize_t rank_mapping(
             raise TypeError(f"{where(query)}None is no document id")
         if document in places:
             raise ValueError(f"{where(query)}document {document!r} stands twice in the run")
-        if hasattr(value, "__index__"):
+        try:
             value = index(value)
-        else:
+        except TypeError:
             value = number(value, "score", query, document)
             if value != value:
                 raise ValueError(f"{where(query)}the score of document {document!r} is NaN")
@@ -651,11 +651,16 @@ cdef int rank_any(
             )
         if n == NOT_EXACT:
             ids = list(ids)
+            # The caller's code may run from here on and let go of what the documents belong to.
+            _held = [<object> documents[j] for j in range(max(n_sought, min(record.n_judged, 1)))]
             n = rank_list(
                 <list> ids, plan, documents, grades, n_sought, keep_first, query, scratch, &n_found
             )
         ranking = ids
-    if n_found == 0 and n > 0 and record.n_judged > 0 and not same_family(ranking, documents):
+    if (
+        n_found == 0 and n > 0 and record.n_judged > 0
+        and not same_family(ranking, documents)
+    ):
         judged = [<object> documents[j] for j in range(max(n_sought, 1))]
         mismatch = type_mismatch(ranking, judged)
         if mismatch:
@@ -860,6 +865,8 @@ cdef int score_alone(
             "a ranking must be a sequence of document ids, best first; "
             "a mapping from id to score is for evaluate()"
         )
+    if type(ranked) is not list:
+        ranked = as_list(ranked, ALONE)
     memset(&pool, 0, sizeof(Pool))
     start(&scratch)
     try:
@@ -868,8 +875,6 @@ cdef int score_alone(
         check_gains(plan, ALONE, &pool)
         record.ideal = pool.grades
         record.n_judged = pool.n
-        if type(ranked) is not list:
-            ranked = as_list(ranked, ALONE)
         rank_any(
             ranked, plan, pool.documents, exact, False, keep_first, ALONE, &scratch, &record,
         )
