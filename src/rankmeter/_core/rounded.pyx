@@ -110,8 +110,24 @@ cdef const double *discounts(Py_ssize_t last_rank) except NULL nogil:
         return TABLE
 
 
+cdef double tiny_exp2m1(double x) noexcept nogil:
+    """2^x - 1 = x log(2) for x so small that the low half of a pair would underflow."""
+    cdef double up = ldexp(1.0, 200), down = ldexp(1.0, -200)
+    cdef Pair product = multiply(LOG_2, Pair(x * up, 0.0))
+    cdef double value = product.high * down
+    # Below the normal range that was a second rounding: where it met a tie, the low half decides.
+    cdef double rest = product.high - value * up
+    if rest == ldexp(1.0, -875) and product.low > 0.0:
+        value += ldexp(1.0, -1074)
+    elif rest == -ldexp(1.0, -875) and product.low < 0.0:
+        value -= ldexp(1.0, -1074)
+    return value
+
+
 cdef double exp2m1(double x) noexcept nogil:
     """2^x - 1 for 0 <= x <= 1023."""
+    if 0.0 < x < 1e-280:
+        return tiny_exp2m1(x)
     cdef double whole = floor(x)
     cdef double fraction = x - whole
     cdef double scale = ldexp(1.0, <int> whole)
