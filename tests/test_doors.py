@@ -114,3 +114,22 @@ def test_threads_get_the_same_digits() -> None:
     with ThreadPoolExecutor(8) as threads:
         for depth, result in zip(depths, threads.map(value, depths), strict=True):
             assert expected.setdefault(depth, result) == result == value(depth)
+
+
+def test_ids_that_json_cannot_tell_apart_are_refused() -> None:
+    ev = rm.evaluate({1: {"a": 1}, "1": {"a": 1}}, {1: ["a"], "1": []}, "mrr")
+    with pytest.raises(ValueError, match="both written as '1'"):
+        ev.to_json()
+
+
+@pytest.mark.parametrize("ranking", [{None: 1.0, "a": 0.5}, [None, "a"]])
+def test_none_is_no_document_id(ranking: Any) -> None:
+    with pytest.raises(TypeError, match="None"):
+        rm.evaluate({"q": {"a": 1}}, {"q": ranking}, "mrr")
+
+
+def test_numbers_beyond_all_doubles_are_refused() -> None:
+    with pytest.raises(ValueError, match="rel must be"):
+        rm.recall_at_k(["a"], {"a": 1}, 1, rel=10**400)
+    with pytest.raises(ValueError, match="finite"):
+        rm.ndcg_at_k(["a"], {"a": 1}, 1, gain={1: 10**400})

@@ -240,7 +240,8 @@ class Evaluation:
         Raises
         ------
         ValueError
-            If a metric that the shape needs was not evaluated, or `shape` is unknown.
+            If a metric that the shape needs was not evaluated, `shape` is unknown, or two ids or
+            labels become the same text, as 1 and "1" do.
         """
         from json import dumps
 
@@ -250,7 +251,7 @@ class Evaluation:
         content: dict[str, Any]
         if shape == "evaluation":
             content = self.to_dict()
-            content["per_query"] = {_key(q): row for q, row in content["per_query"].items()}
+            content["per_query"] = _keyed(content["per_query"])
 
             def roll_up(part: Evaluation) -> dict[str, Any]:
                 return {"queries": len(part), "mean": part.mean}
@@ -278,10 +279,12 @@ class Evaluation:
         else:
             raise ValueError(f"shape must be 'evaluation' or 'results', not {shape!r}")
         if parts:
-            content["facets"] = {
-                _key(facet): {_key(label): roll_up(part) for label, part in labels.items()}
-                for facet, labels in parts.items()
-            }
+            content["facets"] = _keyed(
+                {
+                    facet: _keyed({label: roll_up(part) for label, part in labels.items()})
+                    for facet, labels in parts.items()
+                }
+            )
         return dumps(content, indent=indent, allow_nan=False)
 
     def _results_columns(self, k: int) -> dict[str, int]:
@@ -524,8 +527,15 @@ def _plain(query: Any) -> Any:
     return query.item() if isinstance(query, np.generic) else query
 
 
-def _key(label: Any) -> str:
-    return "null" if label is None else str(_plain(label))
+def _keyed(content: Mapping[Any, Any]) -> dict[str, Any]:
+    """Give the keys the form that JSON asks for."""
+    keyed: dict[str, Any] = {}
+    for label, value in content.items():
+        key = "null" if label is None else str(_plain(label))
+        if key in keyed:
+            raise ValueError(f"two ids or labels are both written as {key!r} in JSON")
+        keyed[key] = value
+    return keyed
 
 
 def _extra(module: str, extra: str) -> Any:

@@ -6,7 +6,7 @@ the command line, the documentation and the tests take everything they need from
 """
 
 from cpython.object cimport PyObject
-from libc.math cimport isfinite
+from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, malloc
 
 from rankmeter._core.query cimport (
@@ -208,6 +208,14 @@ cdef Row row(
     return self
 
 
+cdef double finite_or_infinite(object number) except? -1:
+    """The number as a double; an integer beyond all doubles as infinity."""
+    try:
+        return float(number)
+    except OverflowError:
+        return INFINITY if number > 0 else -INFINITY
+
+
 cdef int specify(Task *task, Row row, object k, object rel, object gain, object discount) except -1:
     """Fill a task; `gain` a str, or else the mapping is filled in by the caller."""
     cdef Params *params = &task.params
@@ -242,7 +250,7 @@ cdef int specify(Task *task, Row row, object k, object rel, object gain, object 
         return 0
     if isinstance(rel, (str, bytes)) or not hasattr(rel, "__float__"):
         raise TypeError(f"rel must be a number, not {rel!r}")
-    params.rel = float(rel)
+    params.rel = finite_or_infinite(rel)
     if not (params.rel > 0.0 and isfinite(params.rel)):
         raise ValueError(
             f"rel must be a finite number above 0, not {rel!r}: unjudged documents have grade 0"
@@ -272,7 +280,8 @@ cdef list read_gains(object gain):
         for number in (grade, value):
             if isinstance(number, (str, bytes)) or not hasattr(number, "__float__"):
                 raise TypeError(f"gain maps numbers to numbers, not {grade!r} to {value!r}")
-        if not isfinite(grade) or not isfinite(value) or value < 0:
+        if not (isfinite(finite_or_infinite(grade)) and isfinite(finite_or_infinite(value))
+                and value >= 0):
             raise ValueError(f"gains must be finite and not negative: {grade!r} -> {value!r}")
         if grade > 0:
             pairs.append((float(grade), float(value)))
@@ -294,6 +303,8 @@ cdef class Metrics:
 
     def __cinit__(self, list specifications):
         cdef Py_ssize_t i, n = len(specifications), used = 0
+        if n == 0:
+            raise ValueError("no metric to compute")
         mappings = [
             [] if isinstance(gain, str) or not (<Row> row).needs_gain else read_gains(gain)
             for row, _, _, gain, _ in specifications

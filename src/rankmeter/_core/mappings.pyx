@@ -265,12 +265,11 @@ cdef Py_ssize_t rank_exact_list(
     Py_ssize_t n_sought, bint keep_first, object query, Scratch *scratch, Py_ssize_t *n_found,
 ) except -1:
     """Find the sought documents in a list of exact ids; returns n_retrieved or NOT_EXACT."""
-    cdef Py_ssize_t i, j, n, depth, kept = 0, found = 0, rank
+    cdef Py_ssize_t i, j, n, depth, found = 0
     cdef Py_ssize_t size = 16
     cdef unsigned int tag, slot, mask
     cdef PyObject **ids
     cdef Slot *slots
-    cdef list dropped = None        # places of repeated ids
     with cython.critical_section(ranking):
         n = len(ranking)
         if n > 0x3FFFFFFF:
@@ -284,8 +283,7 @@ cdef Py_ssize_t rank_exact_list(
         slots = scratch.slots
         memset(slots, 0, size * sizeof(Slot))
         mask = <unsigned int> (size - 1)
-        i = 0
-        while i < n and kept < depth:
+        for i in range(depth):
             if not is_exact_id(ids[i]):
                 return NOT_EXACT
             tag = tag_of(ids[i])
@@ -295,18 +293,12 @@ cdef Py_ssize_t rank_exact_list(
                 if slots[slot].tag == tag and PyObject_RichCompareBool(
                     <object> ids[j], <object> ids[i], Py_EQ
                 ):
-                    if not keep_first:
-                        raise twice(query, ranking[i], j + 1, i + 1)
-                    if dropped is None:
-                        dropped = []
-                    dropped.append(i)
-                    break
+                    if keep_first:
+                        return NOT_EXACT        # the careful path closes the gaps
+                    raise twice(query, ranking[i], j + 1, i + 1)
                 slot = (slot + 1) & mask
-            else:
-                slots[slot].tag = tag
-                slots[slot].place = <int> (i + 1)
-                kept += 1
-            i += 1
+            slots[slot].tag = tag
+            slots[slot].place = <int> (i + 1)
         for j in range(n_sought):
             tag = tag_of(documents[j])
             slot = tag & mask
@@ -315,16 +307,13 @@ cdef Py_ssize_t rank_exact_list(
                 if slots[slot].tag == tag and PyObject_RichCompareBool(
                     <object> ids[i], <object> documents[j], Py_EQ
                 ):
-                    rank = i + 1
-                    if dropped is not None:
-                        rank -= bisect_left(dropped, i)
-                    scratch.found[found].rank = rank
+                    scratch.found[found].rank = i + 1
                     scratch.found[found].grade = grades[j]
                     found += 1
                     break
                 slot = (slot + 1) & mask
     n_found[0] = found
-    return n if dropped is None else n - len(dropped)
+    return n
 
 
 cdef Py_ssize_t rank_list(
@@ -487,8 +476,8 @@ cdef Py_ssize_t rank_exact_dict(
                     return NOT_EXACT
                 scores[n + j] = number
             n += size
-        if unordered:
-            return NOT_EXACT        # the careful path names the document
+        if unordered or PyDict_GetItemWithError(run, None) != NULL:
+            return NOT_EXACT        # the careful path says what is wrong
         for j in range(n_sought):
             value = PyDict_GetItemWithError(run, <object> documents[j])
             if value == NULL:
