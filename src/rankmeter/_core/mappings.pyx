@@ -6,6 +6,7 @@ first and then read with Python's own operations, to the same digits.
 """
 
 from bisect import bisect_left
+from numbers import Integral
 from operator import index, itemgetter
 
 cimport cython
@@ -524,9 +525,9 @@ cdef Py_ssize_t rank_mapping(
             raise TypeError(f"{where(query)}None is no document id")
         if document in places:
             raise ValueError(f"{where(query)}document {document!r} stands twice in the run")
-        try:
+        if isinstance(value, Integral):
             value = index(value)
-        except TypeError:
+        else:
             value = number(value, "score", query, document)
             if value != value:
                 raise ValueError(f"{where(query)}the score of document {document!r} is NaN")
