@@ -5,6 +5,8 @@ no Python. To add a metric, write its kernel here and its row at the end of the 
 the command line, the documentation and the tests take everything they need from the row.
 """
 
+from numbers import Integral
+
 from cpython.object cimport PyObject
 from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, malloc
@@ -17,7 +19,6 @@ from rankmeter._core.rounded cimport discounts, exp2m1
 
 cdef extern from "Python.h":
     Py_ssize_t PY_SSIZE_T_MAX
-    bint PyIndex_Check(object number)
     Py_ssize_t PyNumber_AsSsize_t(object number, PyObject *overflow) except? -1
 
 cdef double SMALLEST_POSITIVE = 5e-324
@@ -222,7 +223,7 @@ cdef int specify(Task *task, Row row, object k, object rel, object gain, object 
     task.kernel = row.kernel
     if k is None and row.cutoff != "required":
         params.k = PY_SSIZE_T_MAX
-    elif isinstance(k, bool) or not PyIndex_Check(k):
+    elif type(k) is not int and (isinstance(k, bool) or not isinstance(k, Integral)):
         raise TypeError(f"k must be an integer, not {k!r}")
     else:
         params.k = PyNumber_AsSsize_t(k, <PyObject *> NULL)     # clipped
