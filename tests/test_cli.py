@@ -345,6 +345,12 @@ def test_output(run: Runner, folder: Path) -> None:
         assert out.read_bytes().decode() == expected
 
 
+def test_output_to_standard_output(run: Runner, folder: Path) -> None:
+    before = sorted(folder.iterdir())
+    assert run("eval", "qrels", "one", "--output", "-").out == run("eval", "qrels", "one").out
+    assert sorted(folder.iterdir()) == before
+
+
 def test_an_error_leaves_the_output_as_it_was(run: Runner, folder: Path) -> None:
     (folder / "out").write_text("before")
     (folder / "bad").write_text("q1 Q0 a 1 nan t\n")
@@ -509,6 +515,7 @@ def test_interrupted(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
         (["eval"], "QRELS"),
         (["eval", "qrels"], "RUN"),
         (["eval", "qrels", "one", "one"], "the run one is given twice"),
+        (["eval", "qrels", "one", "-m", "mrr", "-m", "mrr"], "the metric mrr is named twice"),
         (["eval", "-", "-"], "standard input (-) can be read once only"),
         (["eval", "qrels", "-", "--by", "-"], "standard input (-) can be read once only"),
         (["eval", "qrels", "one", "-m", "recal@10"], "recall@10"),

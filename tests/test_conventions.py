@@ -425,3 +425,11 @@ def test_the_digits_do_not_depend_on_threads() -> None:
         evaluations = [pool.submit(scorer.evaluate, run) for _ in range(24)]
         fresh = [pool.submit(rm.evaluate, judged, run, metrics) for _ in range(24)]
         assert {task.result().values.tobytes() for task in evaluations + fresh} == {alone}
+
+
+def test_the_smallest_threshold_reads_no_gains() -> None:
+    """A grade without a gain is no matter where nothing has one."""
+    assert rm.recall_at_k(["a"], {"a": 2000}, 1, rel=5e-324) == 1.0
+    assert rm.evaluate({"q": {"a": 2000}}, {"q": ["a"]}, "recall@1(rel=5e-324)").mean == {
+        "recall@1(rel=5e-324)": 1.0
+    }

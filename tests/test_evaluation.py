@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from collections import UserDict
 from typing import Any
 
 import numpy as np
@@ -165,13 +166,28 @@ def test_parts_of_parts(ev: rm.Evaluation) -> None:
     assert skipped[None].query_ids == ("q2", "q3")
 
 
+def test_labels_beside_facets(ev: rm.Evaluation) -> None:
+    with pytest.raises(TypeError, match="labels and mappings"):
+        ev.by({"length": {"q1": "short"}, "q1": "short"})
+    assert list(ev.by(UserDict({"q1": "short"}))) == ["short", None]
+
+
+def test_what_is_in_an_evaluation(ev: rm.Evaluation) -> None:
+    assert "mrr" in ev
+    assert "recip_rank" in ev
+    assert "precision@77" not in ev
+    assert "nonsense" not in ev
+    with pytest.raises(TypeError):
+        list(ev)  # type: ignore[call-overload]
+
+
 def test_facets_that_say_nothing(ev: rm.Evaluation) -> None:
     for facets in ({}, {"elsewhere": "x"}):
         with pytest.raises(ValueError, match="label"):
             ev.by(facets)
     with pytest.raises(ValueError, match="'topic'"):
         ev.by({"length": {"q1": "x"}, "topic": {"elsewhere": "x"}})
-    with pytest.raises(ValueError, match=r"int ids .such as 1. can never match"):
+    with pytest.raises(ValueError, match=r"number ids .such as 1. can never match"):
         ev.by({1: "x"})
     for wrong in (None, "q1", ["q1"], 3):
         with pytest.raises(TypeError, match="facets"):

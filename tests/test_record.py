@@ -120,7 +120,7 @@ def test_each_query_has_its_own_record(rng: random.Random) -> None:
     queries = [random_query(rng, rng.choice([0, 2, 12, 40]), str) for _ in range(50)]
     qrels = {f"q{i}": judged for i, (judged, _) in enumerate(queries)}
     judgments = Judgments(qrels, Metrics(FULL_DEPTH), keep_all=True)
-    assert judgments.queries == list(qrels)
+    assert judgments.queries == tuple(qrels)
     for i, (judged, run) in enumerate(queries):
         assert judgments.describe(i, run) == expected(judged, sorted_run(run, "docid"))
     for i in (-1, 50, 2**40):

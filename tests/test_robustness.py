@@ -6,12 +6,15 @@ import contextlib
 import gc
 import itertools
 import math
+import re
 import sys
 import threading
 import tracemalloc
 from collections import UserDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -209,6 +212,30 @@ def test_the_single_functions_survive_judgments_that_change(place: str) -> None:
             ranked = Array()
         survive(lambda: rm.average_precision(ranked, qrels))  # noqa: B023
         survive(lambda: rm.retrieval_metrics(ranked, qrels))  # noqa: B023
+
+
+def test_judgments_emptied_between_two_queries() -> None:
+    """The garbage collector may run the caller's code at any allocation."""
+    for _ in range(30):
+        qrels: dict[Any, Any] = {}
+
+        class Last:
+            def __init__(self, qrels: Any = qrels) -> None:
+                self.qrels = qrels
+                self.itself = self
+
+            def __del__(self) -> None:
+                self.qrels.clear()
+
+        class Grades(dict[Any, Any]):
+            def items(self) -> Any:
+                gc.collect()
+                return super().items()
+
+        for i in range(20):
+            qrels[f"q{i}"] = (Grades if i % 5 == 1 else dict)(dict.fromkeys(fresh("d", 30), 1))
+        Last()
+        survive(lambda: rm.Evaluator(qrels, METRICS))  # noqa: B023
 
 
 def test_an_evaluator_keeps_its_own_judgments() -> None:
@@ -507,6 +534,27 @@ def test_a_cutoff_that_is_wrong(wrong: str) -> None:
         score(["doc-A"], metrics=wrong)
 
 
+@pytest.mark.parametrize("k", [2**63, 10**30, True, [5], "5", 2.0, None], ids=repr)
+def test_a_number_that_is_no_cutoff(k: Any) -> None:
+    for function in (rm.recall_at_k, rm.ndcg_at_k, rm.retrieval_metrics):
+        with pytest.raises((TypeError, ValueError), match=r"^k must be"):
+            function(["doc-A"], {"doc-A": 1}, k)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hints"),
+    [
+        ("nDCG@10(gain=linear)", ["'ndcg@10(gain=linear)'"]),
+        ("P_5(rel=2)", ["'precision@5(rel=2)'"]),
+        ("recall5", ["'recall@5'"]),
+        ("mrr,map", ["pass a list"]),
+    ],
+)
+def test_names_that_are_nearly_right(wrong: str, hints: list[str]) -> None:
+    with says(ValueError, *map(re.escape, [wrong, *hints])):
+        score(["doc-A"], metrics=wrong)
+
+
 @pytest.mark.parametrize("none", [[], (), iter(())], ids=["list", "tuple", "iterator"])
 def test_no_metric(none: Any) -> None:
     with says(ValueError, "metric"):
@@ -522,7 +570,7 @@ def test_what_is_no_metric(wrong: Any) -> None:
 def test_no_query_in_common() -> None:
     with says(ValueError, "no query in common", "query-7", "query-8"):
         rm.evaluate({"query-7": {"a": 1}}, {"query-8": ["a"]}, "mrr")
-    with says(ValueError, "no query in common", "int ids", "str ids"):
+    with says(ValueError, "no query in common", "number ids", "str ids"):
         rm.evaluate({"7": {"a": 1}}, {7: ["a"]}, "mrr")
     with says(ValueError, "no query"):
         rm.evaluate({}, {"q": ["a"]}, "mrr")
@@ -530,10 +578,26 @@ def test_no_query_in_common() -> None:
 
 @pytest.mark.parametrize("ranking", [[1, 2], (1, 2), {1: 0.5, 2: 0.1}, np.array([1, 2])], ids=repr)
 def test_ids_that_can_never_match(ranking: Any) -> None:
-    with says(TypeError, "query-7", "int ids", "str ids", "'1'"):
+    with says(TypeError, "query-7", "number ids", "str ids", "'1'"):
         score(ranking, {"1": 1, "2": 0})
-    with says(TypeError, "query-7", "int ids", "str ids"):
+    with says(TypeError, "query-7", "number ids", "str ids"):
         score(ranking, {"2": 0})  # nothing relevant
+
+
+def test_pairs_where_a_run_with_scores_is_meant() -> None:
+    with says(TypeError, "query-7", "tuple ids", r"dict\(pairs\)"):
+        score([("doc-A", 0.9), ("doc-B", 0.5)])
+
+
+@pytest.mark.parametrize(
+    "number", [Fraction(10**400), Decimal("sNaN"), 10**400], ids=["fraction", "nan", "int"]
+)
+def test_numbers_that_are_no_doubles(number: Any) -> None:
+    with says(ValueError, "query-7", "grade", "doc-A"):
+        score(["doc-A"], {"doc-A": number})
+    if not isinstance(number, int):  # all integers can be compared
+        with says(ValueError, "query-7", "score", "doc-A"):
+            score({"doc-A": number})
 
 
 @pytest.mark.parametrize(

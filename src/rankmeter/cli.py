@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple
 from rankmeter.evaluation import Evaluation, Evaluator
 from rankmeter.files import (
     STANDARD_INPUT,
+    STANDARD_OUTPUT,
     read_facets,
     read_qrels,
     read_run,
@@ -216,7 +217,11 @@ def _parser() -> argparse.ArgumentParser:
         default=4,
         help="digits after the point in table and markdown (default: 4)",
     )
-    scoring.add_argument("--output", metavar="FILE", help="write to this file, whole or not at all")
+    scoring.add_argument(
+        "--output",
+        metavar="FILE",
+        help="write to this file, whole or not at all (default: -, standard output)",
+    )
 
     listing = commands.add_parser(
         "metrics",
@@ -280,11 +285,14 @@ def _check_usage(arguments: argparse.Namespace) -> None:
     for run in arguments.runs:
         if arguments.runs.count(run) > 1:
             usage_error(f"the run {run} is given twice")
+    for metric in arguments.metrics or ():
+        if arguments.metrics.count(metric) > 1:
+            usage_error(f"the metric {metric} is named twice")
     if inputs.count(STANDARD_INPUT) > 1:
         usage_error("standard input (-) can be read once only")
     if arguments.format == "csv" and arguments.per_query and arguments.by is not None:
         usage_error("csv holds one table: choose --per-query or --by")
-    if arguments.output is not None:
+    if arguments.output not in (None, STANDARD_OUTPUT):
         for file in inputs:
             with suppress(OSError):
                 if os.path.samefile(file, arguments.output):
@@ -549,7 +557,7 @@ def _list_metrics(arguments: argparse.Namespace) -> int:
 
 
 def _deliver(report: str, notes: Iterable[str], output: str | None) -> int:
-    if output is None:
+    if output is None or output == STANDARD_OUTPUT:
         code = _print(report)
     else:
         try:

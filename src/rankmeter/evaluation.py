@@ -122,6 +122,17 @@ class Evaluation:
     def __len__(self) -> int:
         return len(self.query_ids)
 
+    # Neither queries nor metrics would be the obvious thing to go through.
+    __iter__ = None
+
+    def __contains__(self, metric: str | Metric) -> bool:
+        """Tell whether a metric was evaluated, in whatever spelling."""
+        try:
+            self._column(metric)
+        except KeyError:
+            return False
+        return True
+
     def __getitem__(self, metric: str | Metric) -> float:
         """Return the mean of one metric, in whatever spelling.
 
@@ -129,6 +140,8 @@ class Evaluation:
         ------
         KeyError
             If it was not evaluated.
+        TypeError
+            If it is neither a name nor a `Metric`.
         """
         return fsum(self.values[:, self._column(metric)].tolist()) / len(self.query_ids)
 
@@ -160,6 +173,8 @@ class Evaluation:
 
         Raises
         ------
+        TypeError
+            If `facets` is no mapping, or holds labels and mappings.
         ValueError
             If no evaluated query has a label.
 
@@ -170,12 +185,14 @@ class Evaluation:
         >>> {label: part["mrr"] for label, part in ev.by({"q1": "how", "q2": "why"}).items()}
         {'how': 1.0, 'why': 0.0}
         """
-        if not isinstance(facets, Mapping):
-            raise TypeError(f"facets must be a mapping, not {type(facets).__name__}")
-        labels = list(facets.values())
-        if labels and all(isinstance(label, Mapping) for label in labels):
-            return {facet: self._by_label(labels, facet) for facet, labels in facets.items()}
-        return self._by_label(facets)
+        _require_mapping("facets", "query to label, or facet to such mappings", facets)
+        items = dict(facets.items())
+        nested = [isinstance(label, Mapping) for label in items.values()]
+        if any(nested) and not all(nested):
+            raise TypeError("facets hold labels and mappings: use one or the other")
+        if any(nested):
+            return {facet: self._by_label(labels, facet) for facet, labels in items.items()}
+        return self._by_label(items)
 
     def _by_label(self, labels: Mapping[Any, Any], facet: Any = None) -> dict[Any, Evaluation]:
         rows: dict[Any, list[int]] = {}
@@ -261,7 +278,7 @@ class Evaluation:
             content = {
                 "results": [
                     {
-                        "resultId": _plain(query),
+                        "resultId": _result_id(query),
                         "retrievalMetrics": {name: row[i] for name, i in columns.items()},
                     }
                     for query, row in zip(self.query_ids, self.values.tolist(), strict=True)
@@ -367,7 +384,8 @@ class Evaluator:
 
     Notes
     -----
-    Never changes once made: several threads may call `evaluate` at the same time.
+    Never changes once made: several threads may call `evaluate` at the same time. It cannot be
+    pickled; pass the qrels instead.
 
     Examples
     --------
@@ -424,11 +442,7 @@ class Evaluator:
         """
         if missing not in ("zero", "skip", "error"):
             raise ValueError(f"missing must be 'zero', 'skip' or 'error', not {missing!r}")
-        if not hasattr(run, "items") or not hasattr(run, "keys"):
-            raise TypeError(
-                "run must be a mapping from query id to ranked ids or to {id: score}, "
-                f"not {type(run).__name__}"
-            )
+        _require_mapping("run", "query id to ranked ids or to {id: score}", run)
         if type(run) is not dict:
             run = dict(run.items())
         queries = self._judgments.queries
@@ -454,7 +468,7 @@ class Evaluator:
             absent = [q for q, found in zip(queries, marks.tolist(), strict=True) if not found]
             raise ValueError(f"the run lacks {_sample(absent)} of the qrels")
         if coverage.missing and missing == "skip":
-            queries = [q for q, found in zip(queries, marks.tolist(), strict=True) if found]
+            queries = tuple(q for q, found in zip(queries, marks.tolist(), strict=True) if found)
             values = values[retrieved]
             answerable = answerable[retrieved]
             retrieved = retrieved[retrieved]
@@ -536,6 +550,16 @@ def _keyed(content: Mapping[Any, Any]) -> dict[str, Any]:
             raise ValueError(f"two ids or labels are both written as {key!r} in JSON")
         keyed[key] = value
     return keyed
+
+
+def _result_id(query: Any) -> str | int | float:
+    query = _plain(query)
+    return query if isinstance(query, (str, int, float)) else str(query)
+
+
+def _require_mapping(name: str, what: str, given: Any) -> None:
+    if not hasattr(given, "items") or not hasattr(given, "keys"):
+        raise TypeError(f"{name} must be a mapping from {what}, not {type(given).__name__}")
 
 
 def _extra(module: str, extra: str) -> Any:

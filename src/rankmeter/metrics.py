@@ -171,10 +171,10 @@ def compile_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[lis
     ValueError
         For an empty list, the same metric twice, or a name that `parse` refuses.
     """
-    if metrics is None:
-        raise TypeError("metrics must be a list of names, not None")
     if isinstance(metrics, (str, Metric)):
         metrics = [metrics]
+    if not isinstance(metrics, Iterable):
+        raise TypeError(f"metrics must be a list of names, not {metrics!r}")
     named: dict[str, Metric] = {}
     for given in metrics:
         metric = given if isinstance(given, Metric) else parse(given)
@@ -246,22 +246,27 @@ def _from_trec_eval(text: str) -> str | None:
 
 
 def _unknown(text: str) -> ValueError:
-    name, at, rest = text.partition("@")
-    lowered = name.strip().lower()
-    row = METRICS.get(lowered)
-    if row is not None and row.ambiguous:
-        ours = lowered + at + rest
+    if "," in text.partition("(")[0]:
+        return ValueError(f"{text!r} is more than one name: pass a list of names")
+    lowered = text.strip().lower()
+    match = re.fullmatch(r"([a-z_]*[a-z])[_.@]?([0-9]*)(\(.*\))?", lowered)
+    name, digits, parameters = match.groups() if match else (lowered, "", None)
+    cutoff, parameters = "@" + digits if digits else "", parameters or ""
+    row = METRICS.get(name)
+    if row is not None and row.ambiguous and text.strip() != lowered:
+        if "gain=" in parameters:
+            return ValueError(f"unknown metric {text!r}: write '{name}{cutoff}{parameters}'")
         return ValueError(
-            f"{text!r} {row.ambiguous}: write '{ours}' for exponential gain or "
-            f"'{ours}(gain=linear)' for linear gain"
+            f"{text!r} {row.ambiguous}: write '{name}{cutoff}{parameters}' for exponential gain or "
+            f"'{name}{cutoff}(gain=linear)' for linear gain"
         )
     known = {other: row.name for row in _ROWS for other in (row.name, *row.synonyms)}
-    near = dict.fromkeys(known[n] for n in get_close_matches(lowered, known, n=3, cutoff=0.5))
-    if lowered in known:
-        near = {known[lowered]: None}
-    cutoff = at + rest
+    near = dict.fromkeys(known[n] for n in get_close_matches(name, known, n=3, cutoff=0.5))
+    if name in known:
+        near = {known[name]: None}
     suggestions = [
-        repr(n + (cutoff or ("@10" if METRICS[n].cutoff == "required" else ""))) for n in near
+        repr(n + (cutoff or ("@10" if METRICS[n].cutoff == "required" else "")) + parameters)
+        for n in near
     ]
     hint = (
         f"did you mean {' or '.join(suggestions)}?"

@@ -357,5 +357,9 @@ def retrieval_metrics(
     0.5
     """
     names = ("recallAtK", "precisionAtK", "ndcgAt10", "mrr", "hitAtK")
-    values = score_all(_five_metrics(k, rel), ranked, qrels, duplicates)
+    try:
+        metrics = _five_metrics(k, rel)
+    except TypeError:  # a k or rel that cannot be cached cannot be computed either, and says why
+        metrics = _five_metrics.__wrapped__(k, rel)
+    values = score_all(metrics, ranked, qrels, duplicates)
     return dict(zip(names, values, strict=True))

@@ -3,7 +3,7 @@ from rankmeter._core.query cimport Kernel, Params, Plan, Query, Task
 
 cdef class Row:
     cdef Kernel kernel
-    cdef bint needs_gain        # reads grades through a gain; else compares them with rel
+    cdef bint graded            # reads grades through a gain; else compares them with rel
     cdef readonly str name
     cdef readonly str cutoff
     cdef readonly tuple parameters

@@ -9,6 +9,7 @@ _Specification: TypeAlias = tuple[Row, int | None, float, str | Mapping[Any, Any
 
 @disjoint_base
 class Row:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def name(self) -> str: ...
     @property

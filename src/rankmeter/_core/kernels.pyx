@@ -7,7 +7,6 @@ the command line, the documentation and the tests take everything they need from
 
 from numbers import Integral
 
-from cpython.object cimport PyObject
 from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, malloc
 
@@ -19,7 +18,6 @@ from rankmeter._core.rounded cimport discounts, exp2m1
 
 cdef extern from "Python.h":
     Py_ssize_t PY_SSIZE_T_MAX
-    Py_ssize_t PyNumber_AsSsize_t(object number, PyObject *overflow) except? -1
 
 cdef double SMALLEST_POSITIVE = 5e-324
 cdef double LARGEST_EXPONENTIAL_GRADE = 1023.0      # 2^1024 is no double
@@ -185,17 +183,20 @@ cdef class Row:
         Why a spelling with capitals is refused, or empty.
     """
 
+    def __init__(self):
+        raise TypeError("rows are made in this module only")
+
     def __repr__(self):
         return f"<Row {self.name}>"
 
 
 cdef Row row(
-    str name, Kernel kernel, bint needs_gain, str cutoff, tuple parameters, str summary,
+    str name, Kernel kernel, bint graded, str cutoff, tuple parameters, str summary,
     str formula, str convention, str source, dict trec_eval, tuple synonyms, str ambiguous="",
 ):
     cdef Row self = Row.__new__(Row)
     self.kernel = kernel
-    self.needs_gain = needs_gain
+    self.graded = graded
     self.name = name
     self.cutoff = cutoff
     self.parameters = parameters
@@ -226,25 +227,28 @@ cdef int specify(Task *task, Row row, object k, object rel, object gain, object 
     elif type(k) is not int and (isinstance(k, bool) or not isinstance(k, Integral)):
         raise TypeError(f"k must be an integer, not {k!r}")
     else:
-        params.k = PyNumber_AsSsize_t(k, <PyObject *> NULL)     # clipped
+        try:
+            params.k = k
+        except OverflowError:
+            params.k = 0
         if params.k < 1:
-            raise ValueError(f"k must be at least 1, not {k!r}")
+            raise ValueError(f"k must be between 1 and {PY_SSIZE_T_MAX}, not {k!r}")
+    params.graded = row.graded
+    params.gain = EXPONENTIAL
+    params.discount_shift = 0
     params.n_gains = 0
-    if row.needs_gain:
-        if discount == "log2":
-            params.discount_shift = 0
-        elif discount == "jarvelin":
+    params.gain_grades = params.gain_values = NULL
+    if row.graded:
+        if discount == "jarvelin":
             params.discount_shift = 1
-        else:
+        elif discount != "log2":
             raise ValueError(f"discount must be 'log2' or 'jarvelin', not {discount!r}")
         params.rel = SMALLEST_POSITIVE
         if not isinstance(gain, str):
             params.gain = MAPPED
-        elif gain == "exponential":
-            params.gain = EXPONENTIAL
         elif gain == "linear":
             params.gain = LINEAR
-        else:
+        elif gain != "exponential":
             raise ValueError(
                 f"gain must be 'exponential', 'linear' or a mapping grade -> gain, not {gain!r}"
             )
@@ -307,7 +311,7 @@ cdef class Metrics:
         if n == 0:
             raise ValueError("no metric to compute")
         mappings = [
-            [] if isinstance(gain, str) or not (<Row> row).needs_gain else read_gains(gain)
+            [] if isinstance(gain, str) or not (<Row> row).graded else read_gains(gain)
             for row, _, _, gain, _ in specifications
         ]
         total = 2 * sum(map(len, mappings))
@@ -349,7 +353,7 @@ cdef str complaint(
         return None
     for i in range(plan.n_tasks):
         params = &plan.tasks[i].params
-        if params.rel != SMALLEST_POSITIVE:     # compares grades, has no gains
+        if not params.graded:
             continue
         if params.gain == MAPPED:
             for j in range(n_judged):

@@ -6,7 +6,7 @@ first and then read with Python's own operations, to the same digits.
 """
 
 from bisect import bisect_left
-from numbers import Integral
+from numbers import Integral, Number
 from operator import index, itemgetter
 
 cimport cython
@@ -14,6 +14,7 @@ from cpython.dict cimport PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.object cimport PyObject, PyObject_Hash
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.unicode cimport PyUnicode_CheckExact
 from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport uint64_t
@@ -62,11 +63,13 @@ cdef str where(object query):
 # Judgments
 
 cdef struct Judged:
-    PyObject *document      # borrowed from the caller's dict or from a list that outlives this
+    PyObject *document
     double grade
 
 
-cdef struct Pool:           # the judgments of one query
+# The judgments of one query. The documents are owned: the caller's code may run, and let go of
+# them, before the query is done. Zeroed before the first use; empty() before the memory is freed.
+cdef struct Pool:
     Py_ssize_t n
     Py_ssize_t capacity
     Judged *judged          # as read
@@ -86,6 +89,14 @@ cdef int reserve_pool(Pool *pool, Py_ssize_t n) except -1:
     pool.documents = <PyObject **> (pool.judged + n)
     pool.grades = <double *> (pool.documents + n)
     pool.capacity = n
+    return 0
+
+
+cdef int empty(Pool *pool) except -1:
+    cdef Py_ssize_t i, n = pool.n
+    pool.n = 0
+    for i in range(n):
+        Py_DECREF(<object> pool.judged[i].document)
     return 0
 
 
@@ -150,12 +161,16 @@ cdef bint read_exact_judgments(dict qrels, Pool *pool) except -1:
     cdef double grade
     with cython.critical_section(qrels):
         size = len(qrels)
+        empty(pool)
         reserve_pool(pool, size)
         while n < size and PyDict_Next(qrels, &position, &document, &value):
             prefetch(document)
             pool.judged[n].document = document
             pool.documents[n] = value       # for a moment
             n += 1
+        for i in range(n):
+            Py_INCREF(<object> pool.judged[i].document)
+        pool.n = n
         for i in range(n):
             value = pool.documents[i]
             if PyLong_CheckExact(<object> value):
@@ -174,7 +189,6 @@ cdef bint read_exact_judgments(dict qrels, Pool *pool) except -1:
             if not isfinite(grade) or not is_exact_id(pool.judged[i].document):
                 return False
             pool.judged[i].grade = grade
-    pool.n = n
     order_by_grade(pool)
     return True
 
@@ -186,10 +200,14 @@ cdef double number(object value, str what, object query, object document) except
         raise TypeError(
             f"{where(query)}the {what} of document {document!r} is no number: {value!r}"
         ) from None
+    except (OverflowError, ValueError) as error:
+        raise ValueError(
+            f"{where(query)}the {what} of document {document!r} is no double: {value!r} ({error})"
+        ) from None
 
 
-cdef list read_judgments(object qrels, object query, Pool *pool):
-    """Fill the pool from any mapping; the list returned keeps its documents alive."""
+cdef int read_judgments(object qrels, object query, Pool *pool) except -1:
+    """Fill the pool from any mapping."""
     cdef Py_ssize_t i
     cdef double grade
     if not hasattr(qrels, "items") or not hasattr(qrels, "keys"):
@@ -206,23 +224,22 @@ cdef list read_judgments(object qrels, object query, Pool *pool):
         if document in seen:
             raise ValueError(f"{where(query)}document {document!r} is judged twice")
         seen.add(document)
-        try:
-            grade = number(value, "grade", query, document)
-        except OverflowError:
-            grade = INFINITY
+        grade = number(value, "grade", query, document)
         if not isfinite(grade):
             raise ValueError(
                 f"{where(query)}the grade of document {document!r} is not finite: {value!r}"
             )
         documents.append(document)
         grades.append(grade)
+    empty(pool)
     reserve_pool(pool, len(documents))
     for i in range(len(documents)):
         pool.judged[i].document = <PyObject *> documents[i]
+        Py_INCREF(documents[i])
         pool.judged[i].grade = grades[i]
-    pool.n = len(documents)
+        pool.n += 1
     order_by_grade(pool)
-    return documents
+    return 0
 
 
 cdef int check_gains(const Plan *plan, object query, Pool *pool) except -1:
@@ -582,8 +599,10 @@ cdef object family(object document):
         return "str"
     if isinstance(document, (bytes, bytearray)):
         return "bytes"
-    if hasattr(document, "__index__") or isinstance(document, float):
-        return "int"
+    if isinstance(document, Number):
+        return "number"
+    if isinstance(document, tuple):
+        return "tuple"
     return None
 
 
@@ -600,9 +619,10 @@ def type_mismatch(ids, others):
     other_kinds = {family(document) for document in others}
     if not kinds or not other_kinds or kinds & other_kinds or None in kinds | other_kinds:
         return ""
+    hint = "; a run with scores is {id: score}: dict(pairs)" if "tuple" in kinds else ""
     return (
         f"; {' and '.join(sorted(kinds))} ids (such as {ids[0]!r}) can never match "
-        f"{' and '.join(sorted(other_kinds))} ids (such as {others[0]!r})"
+        f"{' and '.join(sorted(other_kinds))} ids (such as {others[0]!r}){hint}"
     )
 
 
@@ -641,8 +661,6 @@ cdef int rank_any(
             )
         if n == NOT_EXACT:
             ids = list(ids)
-            # The caller's code may run from here on and let go of what the documents belong to.
-            _held = [<object> documents[j] for j in range(max(n_sought, min(record.n_judged, 1)))]
             n = rank_list(
                 <list> ids, plan, documents, grades, n_sought, keep_first, query, scratch, &n_found
             )
@@ -698,7 +716,7 @@ cdef class Judgments:
     Never changed once made, so several threads may use one.
     """
 
-    cdef readonly list queries
+    cdef readonly tuple queries
     cdef Metrics metrics
     cdef Plan plan
     cdef list documents             # those sought, of all queries, best grade first in each
@@ -707,7 +725,7 @@ cdef class Judgments:
     cdef Py_ssize_t *first_grade        # [len(queries) + 1] ... and in grades
     cdef bytearray exact            # per query: are all ids exact str or int
 
-    def __cinit__(self, qrels, Metrics metrics, *, bint keep_all=False):
+    def __cinit__(self, qrels, Metrics metrics not None, *, bint keep_all=False):
         if not hasattr(qrels, "items") or not hasattr(qrels, "keys"):
             raise TypeError(
                 "qrels must be a mapping from query id to {document id: grade}, "
@@ -717,18 +735,15 @@ cdef class Judgments:
         self.plan = metrics.plan
         if keep_all:
             self.plan.lowest = -INFINITY
-        items = list(qrels.items()) if type(qrels) is not dict else None
-        if items is None:
-            self.read(list(qrels), list((<dict> qrels).values()))
-        else:
-            self.read([query for query, _ in items], [judged for _, judged in items])
+        items = list(qrels.items())
+        self.read(tuple([query for query, _ in items]), [judged for _, judged in items])
 
     def __dealloc__(self):
         free(self.grades)
         free(self.first_document)
         free(self.first_grade)
 
-    cdef int read(self, list queries, list judgments) except -1:
+    cdef int read(self, tuple queries, list judgments) except -1:
         cdef Py_ssize_t i, j, n = len(queries), n_sought, capacity = 0, total = 0
         cdef Pool pool
         cdef double *grown
@@ -745,7 +760,8 @@ cdef class Judgments:
             for i in range(n):
                 judged = judgments[i]
                 self.exact[i] = type(judged) is dict and read_exact_judgments(<dict> judged, &pool)
-                _owner = judged if self.exact[i] else read_judgments(judged, queries[i], &pool)
+                if not self.exact[i]:
+                    read_judgments(judged, queries[i], &pool)
                 check_gains(&self.plan, queries[i], &pool)
                 n_sought = sought(&self.plan, pool.grades, pool.n)
                 # one at least, so that ids of the wrong type are noticed
@@ -763,6 +779,7 @@ cdef class Judgments:
                 self.first_grade[i + 1] = total
                 self.first_document[i + 1] = len(self.documents)
         finally:
+            empty(&pool)
             free(pool.judged)
         return 0
 
@@ -861,7 +878,8 @@ cdef int score_alone(
     start(&scratch)
     try:
         exact = type(qrels) is dict and read_exact_judgments(<dict> qrels, &pool)
-        _owner = qrels if exact else read_judgments(qrels, ALONE, &pool)
+        if not exact:
+            read_judgments(qrels, ALONE, &pool)
         check_gains(plan, ALONE, &pool)
         record.ideal = pool.grades
         record.n_judged = pool.n
@@ -871,11 +889,12 @@ cdef int score_alone(
         score(plan, &record, values)
     finally:
         release(&scratch)
+        empty(&pool)
         free(pool.judged)
     return 0
 
 
-def score_one(Row row, ranked, qrels, k, rel, gain, discount, duplicates):
+def score_one(Row row not None, ranked, qrels, k, rel, gain, discount, duplicates):
     """One metric of one ranking, as a float."""
     cdef Task task
     cdef Plan plan
@@ -890,7 +909,7 @@ def score_one(Row row, ranked, qrels, k, rel, gain, discount, duplicates):
     return value
 
 
-def score_all(Metrics metrics, ranked, qrels, duplicates):
+def score_all(Metrics metrics not None, ranked, qrels, duplicates):
     """Several metrics of one ranking, as a list of floats."""
     cdef Py_ssize_t i
     cdef double *values = <double *> malloc(metrics.plan.n_tasks * sizeof(double))

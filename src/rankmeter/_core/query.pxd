@@ -5,7 +5,7 @@ A door fills a ``Query``. A kernel reads nothing else. Both may rely on what is 
 
 
 cdef struct Query:
-    Py_ssize_t n_retrieved      # documents in the ranking, repeated ones counted once
+    Py_ssize_t n_retrieved      # documents in the ranking; repeats beyond plan.depth are not seen
     Py_ssize_t n_judged         # documents with a judgment, of any grade
     Py_ssize_t n_found          # judged documents that the plan seeks and the ranking holds
     const Py_ssize_t *ranks     # [n_found] their ranks, 1-based, ascending, no two equal
@@ -24,7 +24,8 @@ cdef enum Gain:
 # One metric with its parameters, as a kernel sees it.
 cdef struct Params:
     Py_ssize_t k                # cut-off; PY_SSIZE_T_MAX where there is none
-    double rel                  # grades from here on are relevant
+    bint graded                 # reads gains; else compares grades with rel
+    double rel                  # grades from here on are relevant, or have a gain
     Gain gain
     Py_ssize_t n_gains          # entries of the mapping, highest gain first
     const double *gain_grades
