@@ -11,6 +11,7 @@ package and this file must agree to the last bit.
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -213,6 +214,8 @@ class Result:
 
     query_ids: tuple[Hashable, ...]
     per_query: dict[Hashable, dict[str, float]]
+    lowest: dict[Hashable, dict[str, float]]  # over the orders that were looked at
+    highest: dict[Hashable, dict[str, float]]
     mean: dict[str, float]
     coverage: dict[str, int]
 
@@ -248,17 +251,28 @@ def evaluate(
     scored = found if missing == "skip" else list(judgments)
 
     per_query: dict[Hashable, dict[str, float]] = {}
+    lowest: dict[Hashable, dict[str, float]] = {}
+    highest: dict[Hashable, dict[str, float]] = {}
     for query in scored:
         grades = judgments[query]
-        ranked = ranking(run[query], ties, duplicates, depth) if query in run else []
-        _refuse_types_that_cannot_match(ranked, grades)
-        per_query[query] = {
-            text: REFERENCE[name](ranked, grades, k, **parameters)
+        entry = run.get(query, [])
+        if ties == "expected":
+            rankings = orders(entry, duplicates, depth)
+        else:
+            rankings = [ranking(entry, ties, duplicates, depth)]
+        _refuse_types_that_cannot_match(rankings[0], grades)
+        values = {
+            text: [REFERENCE[name](ranked, grades, k, **parameters) for ranked in rankings]
             for text, (name, k, parameters) in requests.items()
         }
+        per_query[query] = {text: _exact_mean(every) for text, every in values.items()}
+        lowest[query] = {text: min(every) for text, every in values.items()}
+        highest[query] = {text: max(every) for text, every in values.items()}
     return Result(
         query_ids=tuple(scored),
         per_query=per_query,
+        lowest=lowest,
+        highest=highest,
         mean={
             text: math.fsum(values[text] for values in per_query.values()) / len(per_query)
             for text in requests
@@ -286,6 +300,25 @@ def ranking(entry: Any, ties: str, duplicates: str, depth: int | None) -> list[H
     if len(set(ids)) < len(ids):
         raise ValueError(f"an id twice: {ids}")
     return ids
+
+
+def orders(entry: Any, duplicates: str, depth: int | None) -> list[list[Hashable]]:
+    """Every ranking that equal scores allow."""
+    if not isinstance(entry, Mapping):
+        return [ranking(entry, "input", duplicates, depth)]
+    groups: dict[float | int, list[Hashable]] = {}
+    for doc, score in entry.items():
+        groups.setdefault(_score(score), []).append(doc)
+    in_order = [groups[score] for score in sorted(groups, reverse=True)]
+    assert math.prod(math.factorial(len(group)) for group in in_order) <= 5_040, "too many orders"
+    return [
+        [doc for group in choice for doc in group]
+        for choice in itertools.product(*map(itertools.permutations, in_order))
+    ]
+
+
+def _exact_mean(values: Sequence[float]) -> float:
+    return float(sum(map(Fraction, values)) / len(values))
 
 
 def _by_score(scores: Mapping[Any, Any], ties: str) -> list[Hashable]:

@@ -19,9 +19,7 @@ def cases() -> list[Any]:
     for path in sorted(FOLDER.glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             case = json.loads(line)
-            later = case.get("options", {}).get("ties") == "expected"
-            marks = [pytest.mark.skip(reason="expected ties are not built yet")] if later else []
-            parameters.append(pytest.param(case, id=f"{path.stem}: {case['name']}", marks=marks))
+            parameters.append(pytest.param(case, id=f"{path.stem}: {case['name']}"))
     return parameters
 
 

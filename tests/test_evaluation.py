@@ -204,6 +204,7 @@ def test_to_dict(ev: rm.Evaluation) -> None:
         "mean": ev.mean,
         "per_query": ev.per_query,
         "coverage": {"judged": 4, "evaluated": 3, "missing": 1, "unjudged": 1, "no_relevant": 1},
+        "ties": 0,
     }
 
 

@@ -1,6 +1,6 @@
 """Retrieval metrics at the speed of reading the input."""
 
-from rankmeter.evaluation import Coverage, Evaluation, Evaluator, evaluate
+from rankmeter.evaluation import Bounds, Coverage, Evaluation, Evaluator, concat, evaluate
 from rankmeter.metrics import Metric, parse
 from rankmeter.single import (
     average_precision,
@@ -13,11 +13,13 @@ from rankmeter.single import (
 )
 
 __all__ = [
+    "Bounds",
     "Coverage",
     "Evaluation",
     "Evaluator",
     "Metric",
     "average_precision",
+    "concat",
     "evaluate",
     "hit_at_k",
     "ndcg_at_k",

@@ -192,10 +192,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     scoring.add_argument(
         "--ties",
-        choices=("docid", "input"),
+        choices=("docid", "input", "expected"),
         default="docid",
-        help="order of equal scores: by document id, high to low, as trec_eval does; or as they "
-        "stand in the file (default: docid)",
+        help="order of equal scores: by document id, high to low, as trec_eval does; as they "
+        "stand in the file; or the mean over all orders (default: docid)",
     )
     scoring.add_argument(
         "--missing",

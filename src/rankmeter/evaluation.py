@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-Ties = Literal["docid", "input"]
+Ties = Literal["docid", "input", "expected"]
 Missing = Literal["zero", "skip", "error"]
 Duplicates = Literal["error", "first"]
 
@@ -62,6 +63,14 @@ class Evaluation:
         float64, queries x metrics, read-only.
     coverage : Coverage
         What was and was not scored.
+    ties : int
+        Queries whose values depend on the order of equal scores.
+    bounds : Bounds
+        What that order can make of the values.
+
+    Notes
+    -----
+    Can be pickled, and put together again with others by `concat`.
 
     Examples
     --------
@@ -79,33 +88,78 @@ class Evaluation:
     2 queries
     """
 
-    query_ids: tuple[Any, ...]
     metrics: tuple[str, ...]
     values: npt.NDArray[np.float64]
     coverage: Coverage
 
     def __init__(
         self,
-        query_ids: Iterable[Any],
+        query_ids: Sequence[Any],
         metrics: Iterable[str],
         values: npt.NDArray[np.float64],
+        coverage: Coverage,
+        *,
+        lowest: npt.NDArray[np.float64],
+        highest: npt.NDArray[np.float64],
         retrieved: npt.NDArray[np.bool_],
         answerable: npt.NDArray[np.bool_],
-        coverage: Coverage,
     ) -> None:
-        self.query_ids = tuple(query_ids)
+        self._query_ids = query_ids
         self.metrics = tuple(metrics)
         self.values = values
-        self.values.flags.writeable = False
         self.coverage = coverage
+        self._lowest = lowest
+        self._highest = highest
         self._retrieved = retrieved
         self._answerable = answerable
+        for array in (values, lowest, highest):
+            array.flags.writeable = False
+
+    @property
+    def query_ids(self) -> tuple[Any, ...]:
+        """The queries, in the order of the qrels or of the rows."""
+        if not isinstance(self._query_ids, tuple):  # numbered rows may never be asked for
+            self._query_ids = tuple(self._query_ids)
+        return self._query_ids
+
+    @property
+    def ties(self) -> int:
+        """How many queries have equal scores whose order changes the value of a metric."""
+        return int((self._lowest != self._highest).any(axis=1).sum())
+
+    @property
+    def bounds(self) -> Bounds:
+        """The lowest and the highest values that an order of equal scores can give.
+
+        Examples
+        --------
+        >>> import rankmeter as rm
+        >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.5}}
+        >>> ev = rm.evaluate(qrels, run, "mrr", ties="expected")
+        >>> ev.bounds.lowest["mrr"], ev["mrr"], ev.bounds.highest["mrr"]
+        (0.3333333333333333, 0.6111111111111112, 1.0)
+        >>> ev.ties
+        1
+        """
+        return Bounds(self._with(self._lowest), self._with(self._highest))
+
+    def _with(self, values: npt.NDArray[np.float64]) -> Evaluation:
+        return Evaluation(
+            self._query_ids,
+            self.metrics,
+            values,
+            self.coverage,
+            lowest=values,
+            highest=values,
+            retrieved=self._retrieved,
+            answerable=self._answerable,
+        )
 
     @property
     def mean(self) -> dict[str, float]:
         """Mean over the queries of each metric: exactly rounded sum / number of queries."""
         columns = self.values.T.tolist()
-        count = len(self.query_ids)
+        count = len(self)
         return {
             name: fsum(column) / count for name, column in zip(self.metrics, columns, strict=True)
         }
@@ -120,7 +174,7 @@ class Evaluation:
         }
 
     def __len__(self) -> int:
-        return len(self.query_ids)
+        return len(self.values)
 
     # Neither queries nor metrics would be the obvious thing to go through.
     __iter__ = None
@@ -143,7 +197,7 @@ class Evaluation:
         TypeError
             If it is neither a name nor a `Metric`.
         """
-        return fsum(self.values[:, self._column(metric)].tolist()) / len(self.query_ids)
+        return fsum(self.values[:, self._column(metric)].tolist()) / len(self)
 
     def _column(self, metric: str | Metric) -> int:
         if metric in self.metrics:
@@ -215,15 +269,25 @@ class Evaluation:
             no_relevant=len(rows) - int(answerable.sum()),
         )
         queries = [self.query_ids[row] for row in rows]
-        return Evaluation(queries, self.metrics, self.values[rows], retrieved, answerable, coverage)
+        return Evaluation(
+            queries,
+            self.metrics,
+            self.values[rows],
+            coverage,
+            lowest=self._lowest[rows],
+            highest=self._highest[rows],
+            retrieved=retrieved,
+            answerable=answerable,
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return metrics, mean, per_query and coverage as plain containers."""
+        """Return metrics, mean, per_query, coverage and ties as plain containers."""
         return {
             "metrics": list(self.metrics),
             "mean": self.mean,
             "per_query": self.per_query,
             "coverage": self.coverage._asdict(),
+            "ties": self.ties,
         }
 
     def to_json(
@@ -341,7 +405,7 @@ class Evaluation:
         return table
 
     def _summary(self) -> str:
-        count = len(self.query_ids)
+        count = len(self)
         parts = [f"{count} quer{'y' if count == 1 else 'ies'}"]
         c = self.coverage
         if c.missing:
@@ -351,6 +415,8 @@ class Evaluation:
             parts.append(f"{c.unjudged} in the run without judgments (not scored)")
         if c.no_relevant:
             parts.append(f"{c.no_relevant} without a relevant document")
+        if self.ties:
+            parts.append(f"{self.ties} with ties that can change a value")
         return ", ".join(parts)
 
     def _rows(self) -> list[list[str]]:
@@ -362,6 +428,79 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         return render(["metric", "mean"], self._rows(), "html") + f"<p>{self._summary()}</p>"
+
+
+class Bounds(NamedTuple):
+    """What the order of equal scores can make of an evaluation.
+
+    Attributes
+    ----------
+    lowest, highest : Evaluation
+        Of each query and metric, the lowest and the highest value over all orders of documents with
+        equal scores, where every metric may choose an order of its own.
+    """
+
+    lowest: Evaluation
+    highest: Evaluation
+
+
+def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
+    """Put evaluations of different queries together, as one evaluation of all of them.
+
+    Parameters
+    ----------
+    evaluations : iterable of Evaluation
+        Of the same metrics, such as the parts that several processes scored. At least one.
+
+    Returns
+    -------
+    Evaluation
+        To the last bit what one evaluation of all queries gives: the mean is a rounded exact sum,
+        so it does not depend on where it was cut. The coverages are added.
+
+    Raises
+    ------
+    TypeError
+        If one is no `Evaluation`.
+    ValueError
+        If there is none, their metrics differ, or a query is in two of them.
+
+    Examples
+    --------
+    >>> import rankmeter as rm
+    >>> one = rm.evaluate({"q1": {"a": 1}}, {"q1": ["a"]}, "mrr")
+    >>> two = rm.evaluate({"q2": {"a": 1}}, {"q2": ["x", "a"]}, "mrr")
+    >>> rm.concat([one, two])["mrr"]
+    0.75
+    """
+    parts = list(evaluations)
+    if not parts:
+        raise ValueError("there is no evaluation to concatenate")
+    queries: list[Any] = []
+    for part in parts:
+        if not isinstance(part, Evaluation):
+            raise TypeError(f"concat takes evaluations, not {type(part).__name__}")
+        if part.metrics != parts[0].metrics:
+            raise ValueError(
+                f"the metrics differ: {', '.join(parts[0].metrics)}; {', '.join(part.metrics)}"
+            )
+        queries += part.query_ids
+    if len(set(queries)) < len(queries):
+        twice = next(query for query, count in Counter(queries).items() if count > 1)
+        raise ValueError(
+            f"query {twice!r} is in two evaluations; rows of arrays are numbered from 0 unless "
+            "query_ids= names them"
+        )
+    return Evaluation(
+        queries,
+        parts[0].metrics,
+        np.concatenate([part.values for part in parts]),
+        Coverage(*np.sum([part.coverage for part in parts], axis=0).tolist()),
+        lowest=np.concatenate([part._lowest for part in parts]),
+        highest=np.concatenate([part._highest for part in parts]),
+        retrieved=np.concatenate([part._retrieved for part in parts]),
+        answerable=np.concatenate([part._answerable for part in parts]),
+    )
 
 
 class Evaluator:
@@ -446,9 +585,10 @@ class Evaluator:
         if type(run) is not dict:
             run = dict(run.items())
         queries = self._judgments.queries
-        values = np.zeros((len(queries), len(self.metrics)))
+        filled = np.zeros((3, len(queries), len(self.metrics)))
         marks = np.zeros(len(queries), dtype=np.uint8)
-        self._judgments.evaluate(run, ties, duplicates, values, marks)
+        self._judgments.evaluate(run, ties, duplicates, filled, marks)
+        values, lowest, highest = filled
         retrieved = marks.view(np.bool_)
         answerable = self._answerable
         evaluated = int(marks.sum())
@@ -469,10 +609,19 @@ class Evaluator:
             raise ValueError(f"the run lacks {_sample(absent)} of the qrels")
         if coverage.missing and missing == "skip":
             queries = tuple(q for q, found in zip(queries, marks.tolist(), strict=True) if found)
-            values = values[retrieved]
+            values, lowest, highest = values[retrieved], lowest[retrieved], highest[retrieved]
             answerable = answerable[retrieved]
             retrieved = retrieved[retrieved]
-        return Evaluation(queries, self.metrics, values, retrieved, answerable, coverage)
+        return Evaluation(
+            queries,
+            self.metrics,
+            values,
+            coverage,
+            lowest=lowest,
+            highest=highest,
+            retrieved=retrieved,
+            answerable=answerable,
+        )
 
 
 def evaluate(
@@ -496,9 +645,10 @@ def evaluate(
         anything with ``__float__``; integers of any size order as integers.
     metrics : str, Metric, or sequence of these
         Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
-    ties : {"docid", "input"}
+    ties : {"docid", "input", "expected"}
         The order of documents with equal scores: by id, high to low, as trec_eval does (``str`` by
-        their UTF-8 bytes), or the order of the input. Lists have no ties.
+        their UTF-8 bytes); the order of the input; or none: the mean over all orders, in closed
+        form (McSherry and Najork, ECIR 2008). Lists have no ties.
     missing : {"zero", "skip", "error"}
         What to do with queries of the qrels that the run lacks.
     duplicates : {"error", "first"}

@@ -1,9 +1,10 @@
-from rankmeter._core.query cimport Kernel, Params, Plan, Query, Task
+from rankmeter._core.query cimport Kernel, Params, Plan, Query, Reads, Task, Values
 
 
 cdef class Row:
     cdef Kernel kernel
-    cdef bint graded            # reads grades through a gain; else compares them with rel
+    cdef Kernel expected
+    cdef Reads reads
     cdef readonly str name
     cdef readonly str cutoff
     cdef readonly tuple parameters
@@ -25,5 +26,12 @@ cdef class Metrics:
 
 cdef int specify(Task *task, Row row, object k, object rel, object gain, object discount) except -1
 cdef Plan plan_of(const Task *tasks, Py_ssize_t n_tasks) noexcept
-cdef str complaint(const Plan *plan, const double *ideal, Py_ssize_t n_judged, Py_ssize_t *place)
+cdef int complain(
+    const Plan *plan, const double *ideal, Py_ssize_t n_ideal, Py_ssize_t *place
+) except -1 nogil
+cdef str complaint(int what, double grade)
 cdef int score(const Plan *plan, Query *query, double *values) except -1 nogil
+cdef int find_bounds(
+    const Plan *plan, Query *query, Py_ssize_t *ranks, double *grades, Values *values
+) except -1 nogil
+cdef int score_expected(const Plan *plan, Query *query, Values *values) except -1 nogil

@@ -21,11 +21,11 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memcpy, memset
 
-from rankmeter._core.kernels cimport Metrics, Row, complaint, plan_of, score, specify
-from rankmeter._core.query cimport Plan, Query, Task
+from rankmeter._core.kernels cimport Metrics, Row, complain, complaint, plan_of, specify
+from rankmeter._core.query cimport Plan, Query, Task, Values
 from rankmeter._core.ranks cimport (
-    Found, Scratch, Slot, count_above, finish, release, reserve_judged, reserve_scores,
-    reserve_slots, start,
+    Found, Scratch, Slot, any_tied, finish, place, release, reserve_judged, reserve_scores,
+    reserve_slots, score_found, start,
 )
 
 
@@ -50,6 +50,11 @@ cdef extern from *:
 
 cdef enum:
     BATCH = 32
+
+cdef enum Ties:
+    BY_ID
+    BY_INPUT
+    EXPECTED
 
 cdef double EXACT_INTEGERS = 9007199254740992.0     # from 2^53 on, doubles skip integers
 cdef Py_ssize_t NOT_EXACT = -2                      # what a fast path answers to other types
@@ -244,9 +249,10 @@ cdef int read_judgments(object qrels, object query, Pool *pool) except -1:
 
 cdef int check_gains(const Plan *plan, object query, Pool *pool) except -1:
     cdef Py_ssize_t place
-    message = complaint(plan, pool.grades, pool.n, &place)
-    if message is not None:
+    cdef int what = complain(plan, pool.grades, pool.n, &place)
+    if what:
         document = <object> pool.documents[place]
+        message = complaint(what, pool.grades[place])
         raise ValueError(f"{where(query)}document {document!r}: {message}")
     return 0
 
@@ -326,6 +332,7 @@ cdef Py_ssize_t rank_exact_list(
                     <object> ids[i], <object> documents[j], Py_EQ
                 ):
                     scratch.found[found].rank = i + 1
+                    scratch.found[found].tied = 1
                     scratch.found[found].grade = grades[j]
                     found += 1
                     break
@@ -365,6 +372,7 @@ cdef Py_ssize_t rank_list(
         rank = ranks.get(<object> documents[j])
         if rank is not None:
             scratch.found[found].rank = rank
+            scratch.found[found].tied = 1
             scratch.found[found].grade = grades[j]
             found += 1
     n_found[0] = found
@@ -405,7 +413,7 @@ cdef int break_ties(
             groups[place][2].append(ids[i])
     for first, last, members in groups:
         if by_id:
-            judged = [(<object> documents[found[i].document], i) for i in range(first, last)]
+            judged = [(<object> documents[found[i].place], i) for i in range(first, last)]
             judged.sort(key=itemgetter(0))
             order = [document for document, _ in judged]
             ahead = [0] * (len(order) + 1)
@@ -419,7 +427,7 @@ cdef int break_ties(
         else:
             order = {document: j for j, document in enumerate(members)}
             for i in range(first, last):
-                j = order.get(<object> documents[found[i].document], -1)
+                j = order.get(<object> documents[found[i].place], -1)
                 if j < 0:
                     raise RuntimeError(f"{where(query)}the run changed while it was read")
                 found[i].rank = found[i].above + j + 1
@@ -427,35 +435,30 @@ cdef int break_ties(
 
 
 cdef int rank_scores(
-    list ids, object run, PyObject **documents, bint by_id, object query, Scratch *scratch,
-    Py_ssize_t n_scores, Py_ssize_t n_found,
+    list ids, object run, const Plan *plan, PyObject **documents, Ties ties, object query,
+    Scratch *scratch, Py_ssize_t n_scores, Py_ssize_t *n_found,
 ) except -1:
     """Ranks from scores. `ids` parallel to them, or None: then those of `run`, if needed."""
-    cdef Py_ssize_t i
-    cdef bint tied = False
-    count_above(scratch, n_scores, n_found)
-    for i in range(n_found):
-        scratch.found[i].rank = scratch.found[i].above + 1
-        tied = tied or scratch.found[i].tied > 1
-    if not tied:
+    n_found[0] = place[double](scratch.scores, n_scores, scratch, n_found[0], plan, False)
+    if ties == EXPECTED or not any_tied(scratch, n_found[0]):
         return 0
     if ids is None:
         ids = list(run)
     if len(ids) != n_scores:
         raise RuntimeError(f"{where(query)}the run changed while it was read")
     try:
-        break_ties(ids, documents, by_id, query, scratch, n_found)
+        break_ties(ids, documents, ties == BY_ID, query, scratch, n_found[0])
     except TypeError as error:
         raise TypeError(
             f"{where(query)}documents with equal scores cannot be ordered by id ({error}); "
-            "ties='input' keeps the order of the run"
+            "ties='input' keeps the order of the run, ties='expected' needs none"
         ) from None
     return 0
 
 
 cdef Py_ssize_t rank_exact_dict(
-    dict run, PyObject **documents, const double *grades, Py_ssize_t n_sought, bint by_id,
-    object query, Scratch *scratch, Py_ssize_t *n_found,
+    dict run, const Plan *plan, PyObject **documents, const double *grades, Py_ssize_t n_sought,
+    Ties ties, object query, Scratch *scratch, Py_ssize_t *n_found,
 ) except -1:
     """Rank the sought documents in a dict of exact scores; returns n_retrieved or NOT_EXACT."""
     cdef PyObject *value
@@ -508,12 +511,12 @@ cdef Py_ssize_t rank_exact_dict(
                 raise RuntimeError(f"{where(query)}the run changed while it was read")
             scratch.found[found].score = number
             scratch.found[found].grade = grades[j]
-            scratch.found[found].document = j
+            scratch.found[found].place = j
             found += 1
         if n != capacity or len(run) != n:
             raise RuntimeError(f"{where(query)}the run changed while it was read")
-    rank_scores(None, run, documents, by_id, query, scratch, n, found)
     n_found[0] = found
+    rank_scores(None, run, plan, documents, ties, query, scratch, n, n_found)
     return n
 
 
@@ -529,8 +532,8 @@ cdef list comparable(list scores):
 
 
 cdef Py_ssize_t rank_mapping(
-    object run, PyObject **documents, const double *grades, Py_ssize_t n_sought, bint by_id,
-    object query, Scratch *scratch, Py_ssize_t *n_found,
+    object run, const Plan *plan, PyObject **documents, const double *grades, Py_ssize_t n_sought,
+    Ties ties, object query, Scratch *scratch, Py_ssize_t *n_found,
 ) except -1:
     """The same for any mapping, through a copy."""
     cdef Py_ssize_t j, n, found = 0
@@ -562,10 +565,10 @@ cdef Py_ssize_t rank_mapping(
         if place is not None:
             scratch.found[found].score = scores[place]
             scratch.found[found].grade = grades[j]
-            scratch.found[found].document = j
+            scratch.found[found].place = j
             found += 1
-    rank_scores(ids, None, documents, by_id, query, scratch, n, found)
     n_found[0] = found
+    rank_scores(ids, None, plan, documents, ties, query, scratch, n, n_found)
     return n
 
 
@@ -633,26 +636,28 @@ cdef bint same_family(object ids, PyObject **documents) except -1:
     return True
 
 
-cdef int rank_any(
-    object ranking, const Plan *plan, PyObject **documents, bint exact, bint by_id,
+cdef Py_ssize_t rank_any(
+    object ranking, const Plan *plan, PyObject **documents, bint exact, Ties ties,
     bint keep_first, object query, Scratch *scratch, Query *record,
 ) except -1:
-    """Complete a record that holds the judgments with what comes from the ranking."""
+    """Find the documents of a record that holds the judgments; returns how many the plan needs."""
     cdef const double *grades = record.ideal
-    cdef Py_ssize_t n_sought = sought(plan, grades, record.n_judged)
+    cdef Py_ssize_t n_sought = record.n_ideal
     cdef Py_ssize_t n = NOT_EXACT, n_found = 0
     cdef Py_ssize_t j
     if type(ranking) is dict:
         if exact:
             n = rank_exact_dict(
-                <dict> ranking, documents, grades, n_sought, by_id, query, scratch, &n_found
+                <dict> ranking, plan, documents, grades, n_sought, ties, query, scratch, &n_found
             )
         if n == NOT_EXACT:
             n = rank_mapping(
-                ranking, documents, grades, n_sought, by_id, query, scratch, &n_found
+                ranking, plan, documents, grades, n_sought, ties, query, scratch, &n_found
             )
     elif type(ranking) is not list and hasattr(ranking, "items") and hasattr(ranking, "keys"):
-        n = rank_mapping(ranking, documents, grades, n_sought, by_id, query, scratch, &n_found)
+        n = rank_mapping(
+            ranking, plan, documents, grades, n_sought, ties, query, scratch, &n_found
+        )
     else:
         ids = ranking if type(ranking) is list else as_list(ranking, query)
         if exact:
@@ -673,12 +678,8 @@ cdef int rank_any(
         mismatch = type_mismatch(ranking, judged)
         if mismatch:
             raise TypeError(f"{where(query)}no judged document can be found{mismatch}")
-    finish(scratch, n_found)
     record.n_retrieved = n
-    record.n_found = n_found
-    record.ranks = scratch.ranks
-    record.grades = scratch.grades
-    return 0
+    return n_found
 
 
 # Many queries
@@ -691,12 +692,14 @@ cdef bint keeps_first(object duplicates) except -1:
     raise ValueError(f"duplicates must be 'error' or 'first', not {duplicates!r}")
 
 
-cdef bint orders_by_id(object ties) except -1:
+cdef Ties ties_of(object ties) except *:
     if ties == "docid":
-        return True
+        return BY_ID
     if ties == "input":
-        return False
-    raise ValueError(f"ties must be 'docid' or 'input', not {ties!r}")
+        return BY_INPUT
+    if ties == "expected":
+        return EXPECTED
+    raise ValueError(f"ties must be 'docid', 'input' or 'expected', not {ties!r}")
 
 
 cdef class Judgments:
@@ -783,36 +786,44 @@ cdef class Judgments:
             free(pool.judged)
         return 0
 
-    cdef int record(
-        self, Py_ssize_t i, object ranking, bint by_id, bint keep_first, Scratch *scratch,
+    cdef Py_ssize_t find(
+        self, Py_ssize_t i, object ranking, Ties ties, bint keep_first, Scratch *scratch,
         Query *record,
     ) except -1:
         cdef Py_ssize_t first = self.first_document[i]
         record.ideal = self.grades + self.first_grade[i]
         record.n_judged = self.first_grade[i + 1] - self.first_grade[i]
+        record.n_ideal = sought(&self.plan, record.ideal, record.n_judged)
         return rank_any(
             ranking, &self.plan, (<PyListObject *> self.documents).ob_item + first,
-            self.exact[i], by_id, keep_first, self.queries[i], scratch, record,
+            self.exact[i], ties, keep_first, self.queries[i], scratch, record,
         )
 
-    def evaluate(self, dict run, str ties, str duplicates, double[:, ::1] values,
+    def evaluate(self, dict run, str ties, str duplicates, double[:, :, ::1] values,
                  unsigned char[::1] retrieved):
-        """Fill a row of `values` and set `retrieved` for every query that the run holds.
+        """Fill the rows of `values` and set `retrieved` for every query that the run holds.
 
         Parameters
         ----------
         run : dict
             Query id to ranked ids or to {document id: score}.
         ties, duplicates : str
-        values : float64 array, queries x metrics
+        values : float64 array, 3 x queries x metrics
+            The values, and the lowest and the highest that an order of equal scores can give.
         retrieved : uint8 array, queries
         """
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, n_found
         cdef Scratch scratch
         cdef Query record
-        cdef bint by_id = orders_by_id(ties), keep_first = keeps_first(duplicates)
-        if (values.shape[0] != len(self.queries) or values.shape[1] != self.plan.n_tasks
-                or retrieved.shape[0] != values.shape[0]):
+        cdef Values row
+        cdef Ties order = ties_of(ties)
+        cdef bint keep_first = keeps_first(duplicates)
+        if (
+            values.shape[0] != 3
+            or values.shape[1] != len(self.queries)
+            or values.shape[2] != self.plan.n_tasks
+            or retrieved.shape[0] != len(self.queries)
+        ):
             raise ValueError("values or retrieved are of the wrong shape")
         start(&scratch)
         try:
@@ -820,8 +831,9 @@ cdef class Judgments:
                 ranking = run.get(self.queries[i], ALONE)
                 if ranking is ALONE:
                     continue
-                self.record(i, ranking, by_id, keep_first, &scratch, &record)
-                score(&self.plan, &record, &values[i, 0])
+                n_found = self.find(i, ranking, order, keep_first, &scratch, &record)
+                row = Values(&values[0, i, 0], &values[1, i, 0], &values[2, i, 0])
+                score_found(&self.plan, order == EXPECTED, &scratch, n_found, &record, &row)
                 retrieved[i] = True
         finally:
             release(&scratch)
@@ -830,14 +842,15 @@ cdef class Judgments:
         """What the kernels see of query number `i`, as a dict of Python values."""
         cdef Scratch scratch
         cdef Query record
-        cdef Py_ssize_t j
+        cdef Py_ssize_t j, n_found
         if not 0 <= i < len(self.queries):
             raise IndexError(i)
         start(&scratch)
         try:
-            self.record(
-                i, ranking, orders_by_id(ties), keeps_first(duplicates), &scratch, &record
+            n_found = self.find(
+                i, ranking, ties_of(ties), keeps_first(duplicates), &scratch, &record
             )
+            finish(&scratch, n_found, &record)
             return {
                 "n_retrieved": record.n_retrieved,
                 "n_judged": record.n_judged,
@@ -866,6 +879,8 @@ cdef int score_alone(
     cdef Pool pool
     cdef Scratch scratch
     cdef Query record
+    cdef Values only = Values(values, NULL, NULL)
+    cdef Py_ssize_t n_found
     cdef bint keep_first = keeps_first(duplicates), exact
     if type(ranked) is not list and hasattr(ranked, "keys"):
         raise TypeError(
@@ -883,10 +898,11 @@ cdef int score_alone(
         check_gains(plan, ALONE, &pool)
         record.ideal = pool.grades
         record.n_judged = pool.n
-        rank_any(
-            ranked, plan, pool.documents, exact, False, keep_first, ALONE, &scratch, &record,
+        record.n_ideal = sought(plan, pool.grades, pool.n)
+        n_found = rank_any(
+            ranked, plan, pool.documents, exact, BY_INPUT, keep_first, ALONE, &scratch, &record,
         )
-        score(plan, &record, values)
+        score_found(plan, False, &scratch, n_found, &record, &only)
     finally:
         release(&scratch)
         empty(&pool)

@@ -4,14 +4,32 @@ A door fills a ``Query``. A kernel reads nothing else. Both may rely on what is 
 """
 
 
+# Documents of equal score: any order of them is as good as any other.
+cdef struct Group:
+    Py_ssize_t above            # documents with a higher score
+    Py_ssize_t size             # documents of this score, judged or not
+    Py_ssize_t first            # the found ones are grades[first .. end - 1], high to low
+    Py_ssize_t end
+
+
 cdef struct Query:
     Py_ssize_t n_retrieved      # documents in the ranking; repeats beyond plan.depth are not seen
     Py_ssize_t n_judged         # documents with a judgment, of any grade
-    Py_ssize_t n_found          # judged documents that the plan seeks and the ranking holds
+    Py_ssize_t n_ideal          # judged documents that the plan seeks
+    Py_ssize_t n_found          # of these, in the ranking, as deep as the plan needs
     const Py_ssize_t *ranks     # [n_found] their ranks, 1-based, ascending, no two equal
     const double *grades        # [n_found] grades[i] is the grade of the document at ranks[i]
-    const double *ideal         # [n_judged] the grades of all judged documents, high to low
-    const double *discounts     # 1 / log2(rank + 1) up to every rank and count above; by score()
+    const double *ideal         # [n_ideal] the grades of all that are sought, high to low
+    Py_ssize_t n_groups
+    const Group *groups         # [n_groups] all found documents, best score first; for expectations
+    const double *discounts     # 1 / log2(rank + 1), as deep as a metric with gains may ask
+
+
+# What a metric reads of the grades.
+cdef enum Reads:
+    RELEVANT                    # which of the documents are relevant
+    FIRST_RELEVANT              # the first relevant one; nothing behind it counts
+    GAINS                       # the gain of each
 
 
 # How nDCG turns a grade into a gain.
@@ -24,7 +42,7 @@ cdef enum Gain:
 # One metric with its parameters, as a kernel sees it.
 cdef struct Params:
     Py_ssize_t k                # cut-off; PY_SSIZE_T_MAX where there is none
-    bint graded                 # reads gains; else compares grades with rel
+    Reads reads
     double rel                  # grades from here on are relevant, or have a gain
     Gain gain
     Py_ssize_t n_gains          # entries of the mapping, highest gain first
@@ -38,6 +56,7 @@ ctypedef double (*Kernel)(const Query *query, const Params *params) noexcept nog
 
 cdef struct Task:
     Kernel kernel
+    Kernel expected             # the mean over all orders within each group
     Params params
 
 
@@ -47,3 +66,13 @@ cdef struct Plan:
     const Task *tasks
     double lowest               # judged documents with a lower grade need not be sought
     Py_ssize_t depth            # ranks beyond are not read; PY_SSIZE_T_MAX where all are
+    Py_ssize_t depth_of_gains   # ranks beyond have no discount that is asked for
+    Py_ssize_t depth_of_all     # beyond, only the first document of grade first_rel is needed,
+    double first_rel            # if that is positive
+
+
+# What is computed of one query: a place for each task.
+cdef struct Values:
+    double *value
+    double *lowest              # over all orders within the groups; NULL: not wanted
+    double *highest

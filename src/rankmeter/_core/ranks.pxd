@@ -1,7 +1,15 @@
+from rankmeter._core.query cimport Group, Plan, Query, Values
+
+
+ctypedef fused real:
+    float
+    double
+
+
 cdef struct Found:
     double score            # of a judged document in the run, where the run has scores
     double grade
-    Py_ssize_t document     # its place among the judged documents of the query
+    Py_ssize_t place        # among the judged documents of the query, or among its candidates
     Py_ssize_t above        # documents with a higher score
     Py_ssize_t tied         # documents with the same score, itself included
     Py_ssize_t rank
@@ -19,12 +27,18 @@ cdef struct Scratch:
     Py_ssize_t run_capacity
     Py_ssize_t judged_capacity
     Py_ssize_t slot_capacity
+    Py_ssize_t count_capacity
     double *scores
     Slot *slots
     Found *found
+    Found *spare
     Py_ssize_t *ranks
     double *grades
+    double *arranged        # a second array of grades, for bounds
+    double *ideal
     double *targets
+    Py_ssize_t *columns
+    Group *groups
     Py_ssize_t *counts
 
 
@@ -33,5 +47,15 @@ cdef void release(Scratch *scratch) noexcept nogil
 cdef int reserve_scores(Scratch *scratch, Py_ssize_t n) except -1 nogil
 cdef int reserve_slots(Scratch *scratch, Py_ssize_t n) except -1 nogil
 cdef int reserve_judged(Scratch *scratch, Py_ssize_t n) except -1 nogil
-cdef void count_above(Scratch *scratch, Py_ssize_t n_scores, Py_ssize_t n_found) noexcept nogil
-cdef void finish(Scratch *scratch, Py_ssize_t n_found) noexcept nogil
+cdef bint any_nan(const real *scores, Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t place(
+    const real *scores, Py_ssize_t n_scores, Scratch *scratch, Py_ssize_t n_found,
+    const Plan *plan, bint by_place,
+) except -1 nogil
+cdef bint any_tied(const Scratch *scratch, Py_ssize_t n_found) noexcept nogil
+cdef void finish(Scratch *scratch, Py_ssize_t n_found, Query *record) noexcept nogil
+cdef void sort_grades(double *grades, Py_ssize_t n) noexcept nogil
+cdef int score_found(
+    const Plan *plan, bint expected, Scratch *scratch, Py_ssize_t n_found, Query *record,
+    Values *values,
+) except -1 nogil

@@ -2,49 +2,86 @@
 
 The rank of a document is one more than the number of documents before it. So the scores above
 each judged document's are counted, in whichever of two ways touches less: compare every score
-with every judged one (straight loops that the compiler vectorises), or sort the few judged
-scores and place every score among them by binary search.
+with the judged ones, best first, until no further rank is needed (straight loops that the compiler
+vectorises); or sort the judged scores and place every score among them.
 """
 
-from libc.math cimport NAN
+from libc.math cimport INFINITY, NAN, isfinite
 from libc.stdlib cimport free, malloc, qsort
+from libc.string cimport memcpy, memset
 
-# Measured on x86-64 with 100 to 1,000 scores: up to about this many judged documents the straight
-# loops win.
-cdef Py_ssize_t FEW_JUDGED = 12
-cdef Py_ssize_t SHORT = 24      # insertion sort up to here
+from rankmeter._core.kernels cimport find_bounds, score, score_expected
+from rankmeter._core.query cimport Group, Plan, Query, Values
 
+
+cdef extern from "counting.h":
+    ctypedef struct Index "RankmeterIndex":
+        const void *targets
+        Py_ssize_t n_targets
+        const Py_ssize_t *first
+        double high
+        double scale
+        double last
+        Py_ssize_t step
+    bint rankmeter_has_avx2()
+    bint rankmeter_wide
+    void rankmeter_compare_float(
+        const float *, Py_ssize_t, float, Py_ssize_t *, Py_ssize_t *) noexcept nogil
+    void rankmeter_compare_double(
+        const double *, Py_ssize_t, double, Py_ssize_t *, Py_ssize_t *) noexcept nogil
+    bint rankmeter_any_nan_float(const float *, Py_ssize_t) noexcept nogil
+    bint rankmeter_any_nan_double(const double *, Py_ssize_t) noexcept nogil
+    Py_ssize_t rankmeter_locate_float(
+        const float *, Py_ssize_t, const Index *, Py_ssize_t *) noexcept nogil
+    Py_ssize_t rankmeter_locate_double(
+        const double *, Py_ssize_t, const Index *, Py_ssize_t *) noexcept nogil
+    void rankmeter_tie_float(
+        const float *, Py_ssize_t, const Index *, Py_ssize_t *, const Py_ssize_t *,
+        Py_ssize_t *, Py_ssize_t *) noexcept nogil
+    void rankmeter_tie_double(
+        const double *, Py_ssize_t, const Index *, Py_ssize_t *, const Py_ssize_t *,
+        Py_ssize_t *, Py_ssize_t *) noexcept nogil
+    Py_ssize_t rankmeter_bucket_float(const Index *, float) noexcept nogil
+    Py_ssize_t rankmeter_bucket_double(const Index *, double) noexcept nogil
+
+rankmeter_wide = rankmeter_has_avx2()
+
+# Measured on x86-64 with 100 to 100,000 scores: up to about this many judged documents comparing
+# wins over placing.
+cdef Py_ssize_t FEW_FLOATS = 14
+cdef Py_ssize_t FEW_DOUBLES = 10
+cdef Py_ssize_t SHORT = 24              # insertion sort up to here
+cdef Py_ssize_t MOST_BUCKETS = 1 << 20
+
+
+# Memory
 
 cdef void start(Scratch *scratch) noexcept nogil:
-    scratch.run_capacity = scratch.judged_capacity = scratch.slot_capacity = 0
-    scratch.scores = NULL
-    scratch.slots = NULL
-    scratch.found = NULL
-    scratch.ranks = NULL
-    scratch.grades = NULL
-    scratch.targets = NULL
-    scratch.counts = NULL
+    memset(scratch, 0, sizeof(Scratch))
 
 
 cdef void release(Scratch *scratch) noexcept nogil:
     free(scratch.scores)
     free(scratch.slots)
-    free(scratch.found)
+    free(scratch.found if scratch.found < scratch.spare else scratch.spare)
+    free(scratch.counts)
 
 
-cdef int no_memory() except -1 nogil:
-    with gil:
-        raise MemoryError()
+cdef void *allocate(Py_ssize_t size) except NULL nogil:
+    cdef void *memory = malloc(size)
+    if memory == NULL:
+        with gil:
+            raise MemoryError()
+    return memory
 
 
 cdef int reserve_scores(Scratch *scratch, Py_ssize_t n) except -1 nogil:
     if n <= scratch.run_capacity:
         return 0
     free(scratch.scores)
+    scratch.scores = NULL
     scratch.run_capacity = 0
-    scratch.scores = <double *> malloc(2 * n * sizeof(double))
-    if scratch.scores == NULL:
-        no_memory()
+    scratch.scores = <double *> allocate(2 * n * sizeof(double))
     scratch.run_capacity = 2 * n
     return 0
 
@@ -54,10 +91,9 @@ cdef int reserve_slots(Scratch *scratch, Py_ssize_t n) except -1 nogil:
     if n <= scratch.slot_capacity:
         return 0
     free(scratch.slots)
+    scratch.slots = NULL
     scratch.slot_capacity = 0
-    scratch.slots = <Slot *> malloc(n * sizeof(Slot))
-    if scratch.slots == NULL:
-        no_memory()
+    scratch.slots = <Slot *> allocate(n * sizeof(Slot))
     scratch.slot_capacity = n
     return 0
 
@@ -66,33 +102,64 @@ cdef int reserve_judged(Scratch *scratch, Py_ssize_t n) except -1 nogil:
     if n <= scratch.judged_capacity:
         return 0
     n = 2 * n
-    free(scratch.found)
+    free(scratch.found if scratch.found < scratch.spare else scratch.spare)
+    scratch.found = scratch.spare = NULL
     scratch.judged_capacity = 0
-    # one block for all five; the targets and counts have one place more, see count_above
-    scratch.found = <Found *> malloc(
-        n * (sizeof(Found) + sizeof(Py_ssize_t) + sizeof(double))
-        + (n + 1) * (sizeof(double) + 2 * sizeof(Py_ssize_t))
+    # one block for all; place_all() looks at targets and columns beyond the last
+    scratch.found = <Found *> allocate(
+        2 * n * sizeof(Found) + n * (sizeof(Group) + sizeof(Py_ssize_t) + 3 * sizeof(double))
+        + (n + 1) * sizeof(Py_ssize_t) + (3 * n + 4) * sizeof(double)
     )
-    if scratch.found == NULL:
-        no_memory()
-    scratch.ranks = <Py_ssize_t *> (scratch.found + n)
-    scratch.grades = <double *> (scratch.ranks + n)
-    scratch.targets = scratch.grades + n
-    scratch.counts = <Py_ssize_t *> (scratch.targets + n + 1)
+    scratch.spare = scratch.found + n
+    scratch.groups = <Group *> (scratch.spare + n)
+    scratch.ranks = <Py_ssize_t *> (scratch.groups + n)
+    scratch.columns = scratch.ranks + n
+    scratch.grades = <double *> (scratch.columns + n + 1)
+    scratch.arranged = scratch.grades + n
+    scratch.ideal = scratch.arranged + n
+    scratch.targets = scratch.ideal + n
     scratch.judged_capacity = n
     return 0
 
 
+cdef int reserve_counts(Scratch *scratch, Py_ssize_t n) except -1 nogil:
+    if n <= scratch.count_capacity:
+        return 0
+    free(scratch.counts)
+    scratch.counts = NULL
+    scratch.count_capacity = 0
+    scratch.counts = <Py_ssize_t *> allocate(2 * n * sizeof(Py_ssize_t))
+    scratch.count_capacity = 2 * n
+    return 0
+
+
+# Order
+
 cdef int by_score(const void *a, const void *b) noexcept nogil:
-    cdef double x = (<const Found *> a).score
-    cdef double y = (<const Found *> b).score
-    return (x < y) - (x > y)
+    """High to low, and equals by place."""
+    cdef const Found *x = <const Found *> a
+    cdef const Found *y = <const Found *> b
+    if x.score != y.score:
+        return -1 if x.score > y.score else 1
+    return (x.place > y.place) - (x.place < y.place)
 
 
 cdef int by_rank(const void *a, const void *b) noexcept nogil:
     cdef Py_ssize_t x = (<const Found *> a).rank
     cdef Py_ssize_t y = (<const Found *> b).rank
     return (x > y) - (x < y)
+
+
+cdef int by_grade(const void *a, const void *b) noexcept nogil:
+    cdef double x = (<const Found *> a).grade
+    cdef double y = (<const Found *> b).grade
+    return (x < y) - (x > y)
+
+
+cdef int high_to_low(const void *a, const void *b) noexcept nogil:
+    cdef double x = (<const double *> a)[0]
+    cdef double y = (<const double *> b)[0]
+    return (x < y) - (x > y)
 
 
 cdef void sort(
@@ -114,97 +181,285 @@ cdef void sort(
         found[j] = moved
 
 
-# GCC does not vectorise a count of compared doubles for baseline x86-64, so that is spelled out:
-# there, four times faster. Elsewhere the compiler manages.
-cdef extern from *:
-    """
-    #if defined(__SSE2__) || defined(_M_X64)
-    #include <emmintrin.h>
-    #define RANKMETER_SSE2 1
-    #endif
-
-    static void rankmeter_compare(
-        const double *scores, Py_ssize_t n, double target, Py_ssize_t *above, Py_ssize_t *tied
-    ) {
-        Py_ssize_t i = 0, higher = 0, equal = 0;
-    #ifdef RANKMETER_SSE2
-        const __m128d pair = _mm_set1_pd(target);
-        __m128i highers = _mm_setzero_si128(), equals = _mm_setzero_si128();
-        long long sums[4];
-        for (; i + 2 <= n; i += 2) {
-            const __m128d score = _mm_loadu_pd(scores + i);
-            highers = _mm_sub_epi64(highers, _mm_castpd_si128(_mm_cmpgt_pd(score, pair)));
-            equals = _mm_sub_epi64(equals, _mm_castpd_si128(_mm_cmpeq_pd(score, pair)));
-        }
-        _mm_storeu_si128((__m128i *) sums, highers);
-        _mm_storeu_si128((__m128i *) (sums + 2), equals);
-        higher = (Py_ssize_t) (sums[0] + sums[1]);
-        equal = (Py_ssize_t) (sums[2] + sums[3]);
-    #endif
-        for (; i < n; i++) {
-            higher += scores[i] > target;
-            equal += scores[i] == target;
-        }
-        *above = higher;
-        *tied = equal;
-    }
-    """
-    void compare "rankmeter_compare" (
-        const double *scores, Py_ssize_t n, double target, Py_ssize_t *above, Py_ssize_t *tied
-    ) noexcept nogil
-
-
-cdef void place_all(Scratch *scratch, Py_ssize_t n_scores, Py_ssize_t n_found) noexcept nogil:
-    """Count by binary search. Needs the found documents sorted by score, high to low."""
-    cdef Found *found = scratch.found
-    cdef double *targets = scratch.targets          # [1 .. n_found]; [0] equals no score
-    cdef Py_ssize_t *places = scratch.counts        # [p]: scores with p targets at least as high
-    cdef Py_ssize_t *ties = scratch.counts + n_found + 1    # [p]: of these, equal to target p
-    cdef Py_ssize_t i, place, length, half, above = 0
-    cdef double score
-    targets[0] = NAN
-    for i in range(n_found):
-        targets[i + 1] = found[i].score
-    for i in range(2 * (n_found + 1)):
-        places[i] = 0
-    for i in range(n_scores):
-        score = scratch.scores[i]
-        place = 0
-        length = n_found
-        while length > 1:
-            half = length >> 1
-            place += half if targets[place + half] >= score else 0
-            length -= half
-        place += targets[place + 1] >= score
-        places[place] += 1
-        ties[place] += targets[place] == score
-    for i in range(n_found):
-        above += places[i]
-        found[i].above = above
-        found[i].tied = ties[i + 1]
-    # Among equal targets every equal score was counted at the last, and they share one `above`.
-    for i in range(n_found - 2, -1, -1):
-        if found[i].score == found[i + 1].score:
-            found[i].tied = found[i + 1].tied
-
-
-cdef void count_above(Scratch *scratch, Py_ssize_t n_scores, Py_ssize_t n_found) noexcept nogil:
-    """Fill in `above` and `tied` of every found document, and sort them by score, high to low."""
-    cdef Py_ssize_t i
-    cdef Found *found
-    sort(scratch.found, n_found, by_score)
-    if n_found <= FEW_JUDGED:
-        for i in range(n_found):
-            found = &scratch.found[i]
-            compare(scratch.scores, n_scores, found.score, &found.above, &found.tied)
+cdef void sort_grades(double *grades, Py_ssize_t n) noexcept nogil:
+    """High to low. Small whole numbers are the rule: count them."""
+    cdef Py_ssize_t counts[16]
+    cdef Py_ssize_t i, j, whole
+    memset(counts, 0, sizeof(counts))
+    for i in range(n):
+        if not 0.0 <= grades[i] < 16.0:
+            break
+        whole = <Py_ssize_t> grades[i]
+        if <double> whole != grades[i]:
+            break
+        counts[whole] += 1
     else:
-        place_all(scratch, n_scores, n_found)
+        i = 0
+        for whole in range(15, -1, -1):
+            for j in range(counts[whole]):
+                grades[i] = <double> whole
+                i += 1
+        return
+    qsort(grades, n, sizeof(double), high_to_low)
 
 
-cdef void finish(Scratch *scratch, Py_ssize_t n_found) noexcept nogil:
-    """Lay out ranks and grades as a Query wants them."""
+# Counting
+
+cdef bint any_nan(const real *scores, Py_ssize_t n) noexcept nogil:
+    if real is float:
+        return rankmeter_any_nan_float(scores, n)
+    else:
+        return rankmeter_any_nan_double(scores, n)
+
+
+cdef inline void compare(
+    const real *scores, Py_ssize_t n, double target, Py_ssize_t *above, Py_ssize_t *tied
+) noexcept nogil:
+    if real is float:
+        rankmeter_compare_float(scores, n, <float> target, above, tied)
+    else:
+        rankmeter_compare_double(scores, n, target, above, tied)
+
+
+cdef inline Py_ssize_t bucket_of(const Index *index, real score) noexcept nogil:
+    if real is float:
+        return rankmeter_bucket_float(index, score)
+    else:
+        return rankmeter_bucket_double(index, score)
+
+
+cdef Py_ssize_t place_few(
+    const real *scores, Py_ssize_t n_scores, Scratch *scratch, Py_ssize_t n_found,
+    const Plan *plan, Py_ssize_t few, bint by_place,
+) noexcept nogil:
+    """Place the best documents, as many as the plan needs, or return -1 where these are not few."""
+    cdef Found *found = scratch.found
+    cdef Found moved
+    cdef Py_ssize_t i, j, best, before, above
+    cdef bint first_seen = plan.first_rel == 0.0
+    for i in range(n_found):
+        best = i
+        for j in range(i + 1, n_found):
+            if by_score(&found[j], &found[best]) < 0:
+                best = j
+        moved = found[best]
+        found[best] = found[i]
+        if i and moved.score == found[i - 1].score:
+            moved.above = found[i - 1].above
+            moved.tied = found[i - 1].tied
+        else:
+            if first_seen and i and found[i - 1].above + found[i - 1].tied >= plan.depth_of_all:
+                found[i] = moved
+                return i
+            if i >= few:
+                found[i] = moved
+                return -1
+            compare(scores, n_scores, moved.score, &moved.above, &moved.tied)
+        moved.rank = moved.above + 1
+        if by_place and moved.tied > 1:
+            compare(scores, moved.place, moved.score, &above, &before)
+            moved.rank += before
+        found[i] = moved
+        first_seen |= moved.grade >= plan.first_rel
+    return n_found
+
+
+cdef int make_index(
+    Index *index, Scratch *scratch, Py_ssize_t n_found, double largest, real _
+) except -1 nogil:
+    """Sort the found documents by score, and make an index of their scores."""
+    cdef Found *found = scratch.found
+    cdef real *targets = <real *> scratch.targets
+    cdef Py_ssize_t i, bucket, begin, n_buckets = 64, fullest = 1
+    cdef double high = -INFINITY, low = INFINITY, scale = 0.0
+    for i in range(n_found):
+        if isfinite(found[i].score):
+            high = max(high, found[i].score)
+            low = min(low, found[i].score)
+    while n_buckets < 4 * n_found and n_buckets < MOST_BUCKETS:
+        n_buckets *= 2
+    if high > low:
+        scale = <double> n_buckets / (high - low)
+    if not 0.0 < scale <= largest or not isfinite(<double> <real> (high - low)):
+        high = scale = 0.0
+        n_buckets = 1
+    reserve_counts(scratch, n_buckets + 1 + 6 * (n_found + 1))
+    index.targets = targets
+    index.n_targets = n_found
+    index.first = scratch.counts
+    index.high = high
+    index.scale = scale
+    index.last = <double> (n_buckets - 1)
+    cdef Py_ssize_t *first = scratch.counts     # [b + 1]: first the targets in bucket b
+    memset(first, 0, (n_buckets + 1) * sizeof(Py_ssize_t))
+    for i in range(n_found):
+        first[bucket_of(index, <real> found[i].score) + 1] += 1
+    for bucket in range(1, n_buckets + 1):
+        fullest = max(fullest, first[bucket])
+        first[bucket] += first[bucket - 1]
+    for i in range(n_found):                    # leaves in first[b] where bucket b ends
+        bucket = bucket_of(index, <real> found[i].score)
+        scratch.spare[first[bucket]] = found[i]
+        first[bucket] += 1
+    for bucket in range(n_buckets - 1, 0, -1):
+        first[bucket] = first[bucket - 1]
+    first[0] = 0
+    scratch.found, scratch.spare = scratch.spare, found
+    found = scratch.found
+    begin = 0
+    for i in range(1, n_found + 1):
+        if i == n_found or bucket_of(index, <real> found[i].score) != bucket_of(
+            index, <real> found[begin].score
+        ):
+            sort(&found[begin], i - begin, by_score)
+            begin = i
+    index.step = 1
+    while 2 * index.step - 1 < fullest:
+        index.step *= 2
+    targets[0] = <real> NAN
+    for i in range(n_found):
+        targets[i + 1] = <real> found[i].score
+    for i in range(n_found + 1, n_found + 2 * index.step + 1):
+        targets[i] = <real> NAN
+    return 0
+
+
+cdef int place_all(
+    const real *scores, Py_ssize_t n_scores, Scratch *scratch, Py_ssize_t n_found, bint by_place
+) except -1 nogil:
+    """Place every document."""
+    cdef Index index
+    cdef Found *found
+    cdef Py_ssize_t *counts
+    cdef Py_ssize_t *before
+    cdef Py_ssize_t *following
+    cdef Py_ssize_t i, j, n_equal, width = n_found + 1, above = 0
+    cdef bint tied
+    if real is float:
+        make_index[float](&index, scratch, n_found, 3e38, 0.0)
+    else:
+        make_index[double](&index, scratch, n_found, 1e308, 0.0)
+    found = scratch.found
+    counts = scratch.counts + <Py_ssize_t> index.last + 2
+    memset(counts, 0, 6 * width * sizeof(Py_ssize_t))
+    if real is float:
+        n_equal = rankmeter_locate_float(scores, n_scores, &index, counts)
+    else:
+        n_equal = rankmeter_locate_double(scores, n_scores, &index, counts)
+    tied = n_equal > n_found
+    for i in range(n_found):
+        above += counts[i] + counts[width + i] + counts[2 * width + i] + counts[3 * width + i]
+        found[i].above = above
+        found[i].rank = above + 1
+        found[i].tied = 1
+        tied |= i > 0 and found[i].score == found[i - 1].score
+    if not tied:
+        return 0
+    # For each last of equal targets: how many scores equal it, and where its first one stands.
+    before = counts + 4 * width
+    following = counts + 5 * width
+    memset(counts, 0, 6 * width * sizeof(Py_ssize_t))
+    for i in range(n_found):
+        scratch.columns[i] = found[i].place if by_place else -1
+        following[i + 1] = following[i] if i and found[i].score == found[i - 1].score else i
+    scratch.columns[n_found] = -1
+    if real is float:
+        rankmeter_tie_float(scores, n_scores, &index, counts, scratch.columns, before, following)
+    else:
+        rankmeter_tie_double(scores, n_scores, &index, counts, scratch.columns, before, following)
+    for i in range(n_found - 1, -1, -1):
+        j = i + 1
+        if j < n_found and found[i].score == found[j].score:
+            found[i].tied = found[j].tied
+        else:
+            found[i].tied = counts[j]
+        found[i].rank += before[i]
+    return 0
+
+
+cdef Py_ssize_t place(
+    const real *scores, Py_ssize_t n_scores, Scratch *scratch, Py_ssize_t n_found,
+    const Plan *plan, bint by_place,
+) except -1 nogil:
+    """Sort the found documents by score, high to low, and fill in `above`, `tied` and `rank`.
+
+    Equals are ranked by their place among the scores (`by_place`), or else they all get the best
+    rank. Returns how many documents the plan needs; those behind are in no order. The scores must
+    hold those of the found documents, and no NaN.
+    """
+    cdef Py_ssize_t n = -1
+    cdef Py_ssize_t few = FEW_FLOATS if real is float else FEW_DOUBLES
+    if n_found <= few or plan.depth_of_all < n_scores:
+        n = place_few(scores, n_scores, scratch, n_found, plan, few, by_place)
+    if n < 0:
+        n = n_found
+        place_all(scores, n_scores, scratch, n_found, by_place)
+    return n
+
+
+# From found documents to a record
+
+cdef bint any_tied(const Scratch *scratch, Py_ssize_t n_found) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n_found):
+        if scratch.found[i].tied > 1:
+            return True
+    return False
+
+
+cdef void group(Scratch *scratch, Py_ssize_t n_found, Query *record) noexcept nogil:
+    """Lay out found documents, sorted by score, in groups of equal score."""
+    cdef Found *found = scratch.found
+    cdef Py_ssize_t i, first = 0, n_groups = 0
+    cdef Group *group
+    for i in range(1, n_found + 1):
+        if i < n_found and found[i].score == found[first].score:
+            continue
+        group = &scratch.groups[n_groups]
+        group.above = found[first].above
+        group.size = found[first].tied
+        group.first = first
+        group.end = i
+        sort(&found[first], i - first, by_grade)
+        n_groups += 1
+        first = i
+    for i in range(n_found):
+        scratch.grades[i] = found[i].grade
+    record.n_found = n_found
+    record.grades = scratch.grades
+    record.ranks = scratch.ranks
+    record.groups = scratch.groups
+    record.n_groups = n_groups
+
+
+cdef void finish(Scratch *scratch, Py_ssize_t n_found, Query *record) noexcept nogil:
+    """Lay out found documents by rank."""
     cdef Py_ssize_t i
     sort(scratch.found, n_found, by_rank)
     for i in range(n_found):
         scratch.ranks[i] = scratch.found[i].rank
         scratch.grades[i] = scratch.found[i].grade
+    record.n_found = n_found
+    record.grades = scratch.grades
+    record.ranks = scratch.ranks
+    record.groups = NULL
+    record.n_groups = 0
+
+
+cdef int score_found(
+    const Plan *plan, bint expected, Scratch *scratch, Py_ssize_t n_found, Query *record,
+    Values *values,
+) except -1 nogil:
+    """From found documents, sorted by score where any are tied, to values."""
+    cdef bint tied = values.lowest != NULL and any_tied(scratch, n_found)
+    if tied:
+        group(scratch, n_found, record)
+        find_bounds(plan, record, scratch.ranks, scratch.arranged, values)
+        if expected:
+            return score_expected(plan, record, values)
+    finish(scratch, n_found, record)
+    score(plan, record, values.value)
+    if values.lowest != NULL and not tied:
+        memcpy(values.lowest, values.value, plan.n_tasks * sizeof(double))
+        memcpy(values.highest, values.value, plan.n_tasks * sizeof(double))
+    return 0

@@ -1,0 +1,221 @@
+"""Equal scores: expectations and bounds, against every order there is."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Hashable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+import strategies
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rankmeter as rm
+from rankmeter.metrics import METRICS
+
+# Six documents have at most 720 orders.
+POOL: list[Hashable] = ["a", "b", "c", "d", "e", "f"]
+
+
+@st.composite
+def tied_examples(draw: st.DrawFn, name: str | None = None) -> strategies.Example:
+    """Calls with many equal scores, and documents that are judged but not retrieved."""
+    qrels: strategies.Qrels = {
+        query: draw(strategies.judgments([*POOL, "never", "seen"])) for query in ("q", "r")
+    }
+    positive = strategies.positive_grades(qrels)
+    texts = st.lists(strategies.metric_texts(positive, name), min_size=1, max_size=5, unique=True)
+    run: strategies.Run = {"q": draw(strategies.scored(POOL)), "r": draw(strategies.scored(POOL))}
+    return strategies.Example(qrels, run, draw(texts), {"ties": "expected"})
+
+
+def check_against_all_orders(example: strategies.Example) -> None:
+    ev = rm.evaluate(example.qrels, example.run, example.metrics, ties="expected")
+    every = reference.evaluate(example.qrels, example.run, example.metrics, ties="expected")
+    assert ev.bounds.lowest.per_query == every.lowest
+    assert ev.bounds.highest.per_query == every.highest
+    assert ev.ties == sum(every.lowest[query] != every.highest[query] for query in every.query_ids)
+    for query, values in every.per_query.items():
+        for text, value in values.items():
+            ours = ev.per_query[query][text]
+            assert ours == pytest.approx(value, rel=1e-13, abs=1e-15), (query, text)
+            assert every.lowest[query][text] <= ours <= every.highest[query][text]
+            if every.lowest[query][text] == every.highest[query][text]:
+                assert ours == every.lowest[query][text]
+    for ties in ("docid", "input"):
+        one = rm.evaluate(example.qrels, example.run, example.metrics, ties=ties)  # type: ignore[arg-type]
+        assert one.ties == ev.ties
+        assert one.bounds.lowest.per_query == every.lowest
+        assert one.bounds.highest.per_query == every.highest
+        assert (one.bounds.lowest.values <= one.values).all()
+        assert (one.values <= one.bounds.highest.values).all()
+
+
+@settings(max_examples=150)
+@given(tied_examples())
+def test_expectations_and_bounds(example: strategies.Example) -> None:
+    check_against_all_orders(example)
+
+
+@pytest.mark.slow
+@settings(max_examples=5_000)
+@given(tied_examples())
+def test_expectations_and_bounds_many(example: strategies.Example) -> None:
+    check_against_all_orders(example)
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+@settings(max_examples=40)
+@given(data=st.data())
+def test_expectations_and_bounds_of_each_metric(name: str, data: st.DataObject) -> None:
+    check_against_all_orders(data.draw(tied_examples(name)))
+
+
+# Ten documents of one score behind a better one; three of the ten are relevant.
+WIDE_QRELS: dict[str, dict[str, float]] = {"q": {"d1": 1, "d2": 2, "d3": 1, "gone": 1}}
+WIDE_RUN: dict[str, dict[str, float]] = {"q": {"top": 2.0} | {f"d{i}": 1.0 for i in range(1, 11)}}
+WIDE = {
+    # 3 relevant * 4 of 10 ranks = 1.2 expected in the top 5
+    "recall@5": Fraction(12, 40),
+    "precision@5": Fraction(12, 50),
+    # 1 - (7/10 * 6/9 * 5/8 * 4/7), the share of orders with none in the first four of the group
+    "hit@5": 1 - Fraction(7 * 6 * 5 * 4, 10 * 9 * 8 * 7),
+    # first at place j of ten: C(10 - j, 2) / C(10, 3), rank j + 1
+    "mrr": sum(Fraction(math.comb(10 - j, 2), 120) / (j + 1) for j in range(1, 9)),
+    "mrr@3": sum(Fraction(math.comb(10 - j, 2), 120) / (j + 1) for j in range(1, 3)),
+    # at each rank: relevant in 3 of 10 orders, then with 2/9 of each place before it
+    "map": sum(Fraction(3, 10) * (1 + Fraction(2, 9) * (j - 1)) / (j + 1) for j in range(1, 11))
+    / 4,
+}
+
+
+@pytest.mark.parametrize("metric", WIDE)
+def test_values_computed_by_hand(metric: str) -> None:
+    ev = rm.evaluate(WIDE_QRELS, WIDE_RUN, metric, ties="expected")
+    assert ev[metric] == pytest.approx(float(WIDE[metric]), rel=1e-14)
+    assert ev.ties == 1
+
+
+def test_the_discounts_of_a_group_are_averaged() -> None:
+    ev = rm.evaluate(WIDE_QRELS, WIDE_RUN, ["ndcg@5(gain=linear)"], ties="expected")
+    weights = sum(1 / math.log2(rank + 1) for rank in range(2, 6)) / 10
+    ideal = 2 + sum(1 / math.log2(rank + 1) for rank in (2, 3, 4))
+    assert ev["ndcg@5(gain=linear)"] == pytest.approx(4 * weights / ideal, rel=1e-14)
+
+
+@pytest.mark.parametrize("n_judged", [1, 3, 30, 200])
+@pytest.mark.parametrize("n_scores", [7, 1_000])
+def test_expectations_agree_with_many_drawn_orders(n_judged: int, n_scores: int) -> None:
+    """Groups too large for all orders: a mean over some is near."""
+    rng = np.random.default_rng(n_judged * n_scores)
+    n_judged = min(n_judged, n_scores)
+    scores = rng.integers(0, 4, n_scores) / 4
+    grades = np.zeros(n_scores, int)
+    grades[rng.choice(n_scores, n_judged, replace=False)] = rng.integers(1, 4, n_judged)
+    metrics = [f"{row}@20" for row in METRICS]
+    qrels = {"q": dict(enumerate(grades.tolist()))}
+    exact = rm.evaluate(qrels, {"q": dict(enumerate(scores.tolist()))}, metrics, ties="expected")
+    drawn = []
+    for _ in range(400):
+        shuffled = rng.permutation(n_scores)
+        ranked = shuffled[np.argsort(-scores[shuffled], kind="stable")]
+        drawn.append(rm.evaluate(qrels, {"q": ranked.tolist()}, metrics).values[0])
+    error = np.std(drawn, axis=0) / 20
+    assert (abs(np.mean(drawn, axis=0) - exact.values[0]) <= 5 * error + 1e-12).all()
+    assert (np.min(drawn, axis=0) >= exact.bounds.lowest.values[0]).all()
+    assert (np.max(drawn, axis=0) <= exact.bounds.highest.values[0]).all()
+
+
+def test_lists_have_no_ties() -> None:
+    ev = rm.evaluate({"q": {"b": 1}}, {"q": ["a", "b"]}, "mrr", ties="expected")
+    assert (ev["mrr"], ev.ties) == (0.5, 0)
+
+
+def test_ties_that_no_metric_can_feel() -> None:
+    qrels = {"behind": {"z": 1}, "same": {"a": 1, "b": 1}, "unjudged": {"a": 1}}
+    run = {
+        "behind": {"a": 3.0, "y": 1.0, "z": 1.0},  # beyond the cut-off
+        "same": {"a": 1.0, "b": 1.0},
+        "unjudged": {"a": 2.0, "x": 1.0, "y": 1.0},
+    }
+    assert rm.evaluate(qrels, run, ["recall@1", "ndcg@1", "mrr@1"], ties="expected").ties == 0
+    felt = rm.evaluate(qrels, run, "mrr", ties="expected")
+    assert felt.ties == 1
+    assert "1 with ties that can change a value" in repr(felt)
+
+
+def test_ids_that_cannot_be_ordered_need_no_order() -> None:
+    run: dict[str, Any] = {"q": {("a", 1): 1.0, (1, "a"): 1.0}}
+    qrels: dict[str, Any] = {"q": {("a", 1): 1}}
+    with pytest.raises(TypeError, match="ties='expected' needs none"):
+        rm.evaluate(qrels, run, "mrr")
+    assert rm.evaluate(qrels, run, "mrr", ties="expected")["mrr"] == 0.75
+
+
+def test_bounds_are_evaluations() -> None:
+    qrels = {"q": {"a": 1}, "r": {"a": 1}}
+    run = {"q": {"a": 1.0, "b": 1.0}, "r": {"a": 1.0, "b": 0.0}}
+    lowest, highest = rm.evaluate(qrels, run, ["mrr", "hit@1"], ties="expected").bounds
+    assert lowest.mean == {"mrr": 0.75, "hit@1": 0.5}
+    assert highest.mean == {"mrr": 1.0, "hit@1": 1.0}
+    assert lowest.by({"q": "x"})["x"]["mrr"] == 0.5
+    assert lowest.ties == 0
+    assert lowest.coverage.judged == 2
+    part = rm.evaluate(qrels, run, "mrr").by({"q": "x", "r": "y"})
+    assert {label: one.ties for label, one in part.items()} == {"x": 1, "y": 0}
+
+
+# ---------------------------------------------------------------------------------------------
+# Evaluations put together
+
+
+def evaluation(queries: range, **options: Any) -> rm.Evaluation:
+    rng = np.random.default_rng(5)
+    scores = rng.integers(0, 5, (100, 30)) / 7
+    grades = rng.integers(-1, 4, (100, 30))
+    qrels = {f"q{i}": dict(enumerate(grades[i].tolist())) for i in queries}
+    run = {f"q{i}": dict(enumerate(scores[i].tolist())) for i in queries if i % 7}
+    return rm.evaluate(qrels, run, ["ndcg@10", "map", "mrr"], **options)
+
+
+@pytest.mark.parametrize("ties", ["docid", "input", "expected"])
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+def test_parts_together_are_the_whole(ties: str, missing: str) -> None:
+    whole = evaluation(range(100), ties=ties, missing=missing)
+    cuts = [0, 3, 4, 50, 100]
+    parts = [
+        evaluation(range(first, last), ties=ties, missing=missing)
+        for first, last in zip(cuts, cuts[1:], strict=False)
+    ]
+    together = rm.concat(pickle.loads(pickle.dumps(part)) for part in parts)
+    assert together.mean == whole.mean
+    assert together.query_ids == whole.query_ids
+    assert together.values.tobytes() == whole.values.tobytes()
+    assert together.coverage == whole.coverage
+    assert together.ties == whole.ties
+    assert together.bounds.lowest.mean == whole.bounds.lowest.mean
+    assert together.bounds.highest.mean == whole.bounds.highest.mean
+    backwards = rm.concat(parts[::-1])
+    assert backwards.mean == whole.mean
+    labels = {f"q{i}": i % 3 for i in range(100)}
+    rolled, expected = together.by(labels), whole.by(labels)
+    assert {label: part.mean for label, part in rolled.items()} == {
+        label: part.mean for label, part in expected.items()
+    }
+
+
+def test_what_cannot_be_put_together() -> None:
+    one = evaluation(range(1, 3))
+    with pytest.raises(ValueError, match="no evaluation"):
+        rm.concat([])
+    with pytest.raises(ValueError, match="query 'q2' is in two"):
+        rm.concat([one, evaluation(range(2, 4))])
+    with pytest.raises(ValueError, match="metrics differ: ndcg@10, map, mrr; mrr"):
+        rm.concat([one, rm.evaluate({"x": {"a": 1}}, {"x": ["a"]}, "mrr")])
+    with pytest.raises(TypeError, match="dict"):
+        rm.concat([one, {}])  # type: ignore[list-item]
