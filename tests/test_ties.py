@@ -6,6 +6,7 @@ import math
 import pickle
 from collections.abc import Hashable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -189,8 +190,7 @@ def test_parts_together_are_the_whole(ties: str, missing: str) -> None:
     whole = evaluation(range(100), ties=ties, missing=missing)
     cuts = [0, 3, 4, 50, 100]
     parts = [
-        evaluation(range(first, last), ties=ties, missing=missing)
-        for first, last in zip(cuts, cuts[1:], strict=False)
+        evaluation(range(first, last), ties=ties, missing=missing) for first, last in pairwise(cuts)
     ]
     together = rm.concat(pickle.loads(pickle.dumps(part)) for part in parts)
     assert together.mean == whole.mean

@@ -1,5 +1,6 @@
 """Retrieval metrics at the speed of reading the input."""
 
+from rankmeter.arrays import evaluate_grades, evaluate_rankings, evaluate_scores
 from rankmeter.evaluation import Bounds, Coverage, Evaluation, Evaluator, concat, evaluate
 from rankmeter.metrics import Metric, parse
 from rankmeter.single import (
@@ -21,6 +22,9 @@ __all__ = [
     "average_precision",
     "concat",
     "evaluate",
+    "evaluate_grades",
+    "evaluate_rankings",
+    "evaluate_scores",
     "hit_at_k",
     "ndcg_at_k",
     "parse",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import lru_cache
 from operator import index
 from types import MappingProxyType
 from typing import Any
@@ -154,7 +155,9 @@ def parse(text: str) -> Metric:
         raise ValueError(f"{text!r}: {error}") from None
 
 
-def compile_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[list[str], Metrics]:
+def compile_metrics(
+    metrics: str | Metric | Iterable[str | Metric],
+) -> tuple[tuple[str, ...], Metrics]:
     """Names as the caller spelled them, and the metrics ready for the core.
 
     Parameters
@@ -163,7 +166,7 @@ def compile_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[lis
 
     Returns
     -------
-    names : list of str
+    names : tuple of str
     compiled : Metrics
 
     Raises
@@ -172,9 +175,18 @@ def compile_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[lis
         For an empty list, the same metric twice, or a name that `parse` refuses.
     """
     if isinstance(metrics, (str, Metric)):
-        metrics = [metrics]
+        return _compile((metrics,))
     if not isinstance(metrics, Iterable):
         raise TypeError(f"metrics must be a list of names, not {metrics!r}")
+    given = tuple(metrics)
+    for metric in given:
+        if not isinstance(metric, (str, Metric)):
+            raise TypeError(f"a metric is a str or a Metric, not {metric!r}")
+    return _compile(given)
+
+
+@lru_cache(maxsize=128)  # a training loop asks for the same metrics again and again
+def _compile(metrics: tuple[str | Metric, ...]) -> tuple[tuple[str, ...], Metrics]:
     named: dict[str, Metric] = {}
     for given in metrics:
         metric = given if isinstance(given, Metric) else parse(given)
@@ -183,7 +195,7 @@ def compile_metrics(metrics: str | Metric | Iterable[str | Metric]) -> tuple[lis
         named[str(given)] = metric
     if not named:
         raise ValueError("no metric was named: pass for example ['ndcg@10', 'recall@100']")
-    return list(named), Metrics(
+    return tuple(named), Metrics(
         [
             (
                 METRICS[m.name],

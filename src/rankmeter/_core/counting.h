@@ -11,6 +11,12 @@ static int rankmeter_has_avx2(void) { return __builtin_cpu_supports("avx2"); }
 static int rankmeter_has_avx2(void) { return 0; }
 #endif
 
+#if defined(__GNUC__)
+#define RANKMETER_INLINE inline __attribute__((always_inline))
+#else
+#define RANKMETER_INLINE inline
+#endif
+
 #if defined(__SSE2__) || defined(_M_X64)
 #include <emmintrin.h>
 #define RANKMETER_SSE2 1
@@ -96,11 +102,9 @@ RANKMETER_AVX2 static void rankmeter_count_double_avx2(
         return found;                                                                            \
     }                                                                                            \
                                                                                                  \
-    /* Counts in places[p] the scores with exactly p targets at least as high; returns how many  \
-       scores equal a target. Four sets of counts, one after the other, so that two increments   \
-       of one place do not wait for each other. */                                               \
-    static Py_ssize_t rankmeter_locate_##real(                                                   \
-        const real *scores, Py_ssize_t n, const RankmeterIndex *index, Py_ssize_t *places        \
+    static RANKMETER_INLINE Py_ssize_t rankmeter_locate_steps_##real(                            \
+        const real *scores, Py_ssize_t n, const RankmeterIndex *index, Py_ssize_t *places,       \
+        const Py_ssize_t step                                                                    \
     ) {                                                                                          \
         RANKMETER_OPEN(real)                                                                     \
         const Py_ssize_t width = index->n_targets + 1;                                           \
@@ -117,6 +121,21 @@ RANKMETER_AVX2 static void rankmeter_count_double_avx2(
         return equal;                                                                            \
     }                                                                                            \
                                                                                                  \
+    /* Counts in places[p] the scores with exactly p targets at least as high; returns how many  \
+       scores equal a target. Four sets of counts, one after the other, so that two increments   \
+       of one place do not wait for each other; the usual numbers of steps without a loop. */    \
+    static Py_ssize_t rankmeter_locate_##real(                                                   \
+        const real *scores, Py_ssize_t n, const RankmeterIndex *index, Py_ssize_t *places        \
+    ) {                                                                                          \
+        if (index->step == 1)                                                                    \
+            return rankmeter_locate_steps_##real(scores, n, index, places, 1);                   \
+        if (index->step == 2)                                                                    \
+            return rankmeter_locate_steps_##real(scores, n, index, places, 2);                   \
+        if (index->step == 4)                                                                    \
+            return rankmeter_locate_steps_##real(scores, n, index, places, 4);                   \
+        return rankmeter_locate_steps_##real(scores, n, index, places, index->step);             \
+    }                                                                                            \
+                                                                                                 \
     /* Counts in ties[p] the scores that equal target p, the last of its equals. At the columns  \
        in `columns`, ascending among equals, the count so far goes to `before`; `next` holds for \
        each target p the first of its equals, from 0. */                                         \
@@ -125,6 +144,7 @@ RANKMETER_AVX2 static void rankmeter_count_double_avx2(
         const Py_ssize_t *columns, Py_ssize_t *before, Py_ssize_t *next                          \
     ) {                                                                                          \
         RANKMETER_OPEN(real)                                                                     \
+        const Py_ssize_t step = index->step;                                                     \
         Py_ssize_t equal, place;                                                                 \
         for (Py_ssize_t i = 0; i < n; i++) {                                                     \
             equal = 0;                                                                           \
@@ -154,8 +174,7 @@ typedef struct {
     const real *const targets = (const real *) index->targets;                                   \
     const Py_ssize_t *const first = index->first;                                                \
     const real high = (real) index->high, scale = (real) index->scale;                           \
-    const real last = (real) index->last, none = last - last;                                    \
-    const Py_ssize_t step = index->step;
+    const real last = (real) index->last, none = last - last;
 
 /* `none` is 0, in a form of which the compiler makes no branch. */
 #define RANKMETER_BUCKET(bucket, score)                                                          \
@@ -163,6 +182,8 @@ typedef struct {
     bucket = none > bucket ? none : bucket;                                                      \
     bucket = bucket < last ? bucket : last;
 
+/* Behind the targets at least as high stands the last of these: it equals the score if it is not
+   higher. */
 #define RANKMETER_LOCATE(real, score_, act)                                                      \
     {                                                                                            \
         const real score = score_;                                                               \
@@ -171,7 +192,7 @@ typedef struct {
         place = first[(Py_ssize_t) bucket];                                                      \
         for (Py_ssize_t half = step; half; half >>= 1)                                           \
             place += targets[place + half] >= score ? half : 0;                                  \
-        equal += targets[place] == score;                                                        \
+        equal += score >= targets[place];                                                        \
         act;                                                                                     \
     }
 

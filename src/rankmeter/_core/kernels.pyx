@@ -1,6 +1,6 @@
 """The metrics: one kernel each, and one row in ``METRICS``.
 
-A kernel is a formula over a ``Query`` (see query.pxd) and nothing else: no ids, no files, no Python.
+A kernel is a formula over a ``Query`` (see query.pxd) and nothing else: no ids, files or Python.
 Each has a twin, ``expected_...``, for ``ties="expected"``: the mean of the formula over all orders
 within each group of equal scores, in closed form (McSherry and Najork, Computing information
 retrieval performance measures efficiently in the presence of tied scores, ECIR 2008). To add a
@@ -375,7 +375,9 @@ cdef int find_bounds(
             elif not arranged:
                 arrange(query, params, best, ranks, grades)
                 arranged = True
-            (values.highest if best else values.lowest)[i] = plan.tasks[i].kernel(&ordered, params)
+            (values.highest if best else values.lowest)[i] = plan.tasks[i].kernel(
+                &ordered, params
+            )
     return 0
 
 
@@ -422,8 +424,9 @@ cdef class Row:
 
 
 cdef Row row(
-    str name, Kernel kernel, Kernel expected, Reads reads, str cutoff, tuple parameters, str summary,
-    str formula, str convention, str source, dict trec_eval, tuple synonyms, str ambiguous="",
+    str name, Kernel kernel, Kernel expected, Reads reads, str cutoff, tuple parameters,
+    str summary, str formula, str convention, str source, dict trec_eval, tuple synonyms,
+    str ambiguous="",
 ):
     cdef Row self = Row.__new__(Row)
     self.kernel = kernel

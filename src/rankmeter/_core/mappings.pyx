@@ -24,8 +24,8 @@ from libc.string cimport memcpy, memset
 from rankmeter._core.kernels cimport Metrics, Row, complain, complaint, plan_of, specify
 from rankmeter._core.query cimport Plan, Query, Task, Values
 from rankmeter._core.ranks cimport (
-    Found, Scratch, Slot, any_tied, finish, place, release, reserve_judged, reserve_scores,
-    reserve_slots, score_found, start,
+    Found, Scratch, Slot, any_tied, empty_slots, finish, place_found, release, reserve_judged,
+    reserve_scores, score_found, start,
 )
 
 
@@ -289,7 +289,7 @@ cdef Py_ssize_t rank_exact_list(
     Py_ssize_t n_sought, bint keep_first, object query, Scratch *scratch, Py_ssize_t *n_found,
 ) except -1:
     """Find the sought documents in a list of exact ids; returns n_retrieved or NOT_EXACT."""
-    cdef Py_ssize_t i, j, n, depth, found = 0
+    cdef Py_ssize_t i, j, n, base, depth, found = 0
     cdef Py_ssize_t size = 16
     cdef unsigned int tag, slot, mask
     cdef PyObject **ids
@@ -302,18 +302,17 @@ cdef Py_ssize_t rank_exact_list(
         depth = min(n, plan.depth)
         while size < 2 * depth:
             size *= 2
-        reserve_slots(scratch, size)
+        slots = empty_slots(scratch, size, depth)
+        base = scratch.base
         reserve_judged(scratch, n_sought)
-        slots = scratch.slots
-        memset(slots, 0, size * sizeof(Slot))
         mask = <unsigned int> (size - 1)
         for i in range(depth):
             if not is_exact_id(ids[i]):
                 return NOT_EXACT
             tag = tag_of(ids[i])
             slot = tag & mask
-            while slots[slot].place:
-                j = slots[slot].place - 1
+            while slots[slot].place > base:
+                j = slots[slot].place - base - 1
                 if slots[slot].tag == tag and PyObject_RichCompareBool(
                     <object> ids[j], <object> ids[i], Py_EQ
                 ):
@@ -322,12 +321,12 @@ cdef Py_ssize_t rank_exact_list(
                     raise twice(query, ranking[i], j + 1, i + 1)
                 slot = (slot + 1) & mask
             slots[slot].tag = tag
-            slots[slot].place = <int> (i + 1)
+            slots[slot].place = <int> (base + i + 1)
         for j in range(n_sought):
             tag = tag_of(documents[j])
             slot = tag & mask
-            while slots[slot].place:
-                i = slots[slot].place - 1
+            while slots[slot].place > base:
+                i = slots[slot].place - base - 1
                 if slots[slot].tag == tag and PyObject_RichCompareBool(
                     <object> ids[i], <object> documents[j], Py_EQ
                 ):
@@ -439,7 +438,7 @@ cdef int rank_scores(
     Scratch *scratch, Py_ssize_t n_scores, Py_ssize_t *n_found,
 ) except -1:
     """Ranks from scores. `ids` parallel to them, or None: then those of `run`, if needed."""
-    n_found[0] = place[double](scratch.scores, n_scores, scratch, n_found[0], plan, False)
+    n_found[0] = place_found[double](scratch.scores, n_scores, scratch, n_found[0], plan, False)
     if ties == EXPECTED or not any_tied(scratch, n_found[0]):
         return 0
     if ids is None:

@@ -18,7 +18,7 @@ cdef struct Found:
 # One place of the hash table that finds ids in a list.
 cdef struct Slot:
     unsigned int tag
-    int place               # place in the list + 1; 0: empty
+    int place               # scratch.base + place in the list + 1; empty where not above the base
 
 
 # All memory that ranking one query takes, kept from query to query: start() before the first use,
@@ -30,6 +30,8 @@ cdef struct Scratch:
     Py_ssize_t count_capacity
     double *scores
     Slot *slots
+    Py_ssize_t base         # places of lists before this one are up to here
+    Py_ssize_t depth        # ... and of this one so many further
     Found *found
     Found *spare
     Py_ssize_t *ranks
@@ -45,16 +47,17 @@ cdef struct Scratch:
 cdef void start(Scratch *scratch) noexcept nogil
 cdef void release(Scratch *scratch) noexcept nogil
 cdef int reserve_scores(Scratch *scratch, Py_ssize_t n) except -1 nogil
-cdef int reserve_slots(Scratch *scratch, Py_ssize_t n) except -1 nogil
+cdef Slot *empty_slots(Scratch *scratch, Py_ssize_t n, Py_ssize_t depth) except NULL nogil
 cdef int reserve_judged(Scratch *scratch, Py_ssize_t n) except -1 nogil
+cdef int reserve_counts(Scratch *scratch, Py_ssize_t n) except -1 nogil
 cdef bint any_nan(const real *scores, Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t place(
+cdef Py_ssize_t place_found(
     const real *scores, Py_ssize_t n_scores, Scratch *scratch, Py_ssize_t n_found,
     const Plan *plan, bint by_place,
 ) except -1 nogil
 cdef bint any_tied(const Scratch *scratch, Py_ssize_t n_found) noexcept nogil
 cdef void finish(Scratch *scratch, Py_ssize_t n_found, Query *record) noexcept nogil
-cdef void sort_grades(double *grades, Py_ssize_t n) noexcept nogil
+cdef void sort_grades(const double *grades, Py_ssize_t n, double *ordered) noexcept nogil
 cdef int score_found(
     const Plan *plan, bint expected, Scratch *scratch, Py_ssize_t n_found, Query *record,
     Values *values,

@@ -52,6 +52,7 @@ cdef Py_ssize_t FEW_FLOATS = 14
 cdef Py_ssize_t FEW_DOUBLES = 10
 cdef Py_ssize_t SHORT = 24              # insertion sort up to here
 cdef Py_ssize_t MOST_BUCKETS = 1 << 20
+cdef Py_ssize_t LAST_PLACE = 0x7FFFFFFF
 
 
 # Memory
@@ -86,16 +87,22 @@ cdef int reserve_scores(Scratch *scratch, Py_ssize_t n) except -1 nogil:
     return 0
 
 
-cdef int reserve_slots(Scratch *scratch, Py_ssize_t n) except -1 nogil:
-    """`n` must be a power of two."""
-    if n <= scratch.slot_capacity:
-        return 0
-    free(scratch.slots)
-    scratch.slots = NULL
-    scratch.slot_capacity = 0
-    scratch.slots = <Slot *> allocate(n * sizeof(Slot))
-    scratch.slot_capacity = n
-    return 0
+cdef Slot *empty_slots(Scratch *scratch, Py_ssize_t n, Py_ssize_t depth) except NULL nogil:
+    """An empty hash table of `n` slots, a power of two, for a list of `depth` ids."""
+    cdef Py_ssize_t latest = scratch.base + scratch.depth
+    if n > scratch.slot_capacity:
+        free(scratch.slots)
+        scratch.slots = NULL
+        scratch.slot_capacity = 0
+        scratch.slots = <Slot *> allocate(n * sizeof(Slot))
+        scratch.slot_capacity = n
+        latest = LAST_PLACE
+    if latest > LAST_PLACE - depth:
+        memset(scratch.slots, 0, scratch.slot_capacity * sizeof(Slot))
+        latest = 0
+    scratch.base = latest       # what earlier lists left behind is empty from now on
+    scratch.depth = depth
+    return scratch.slots
 
 
 cdef int reserve_judged(Scratch *scratch, Py_ssize_t n) except -1 nogil:
@@ -181,26 +188,30 @@ cdef void sort(
         found[j] = moved
 
 
-cdef void sort_grades(double *grades, Py_ssize_t n) noexcept nogil:
-    """High to low. Small whole numbers are the rule: count them."""
-    cdef Py_ssize_t counts[16]
-    cdef Py_ssize_t i, j, whole
-    memset(counts, 0, sizeof(counts))
+cdef void sort_grades(const double *grades, Py_ssize_t n, double *ordered) noexcept nogil:
+    """High to low. Small whole numbers are the rule: count them, and look up the place of each."""
+    cdef int places[16]
+    cdef int whole, highest = 0
+    cdef Py_ssize_t i
+    memset(places, 0, sizeof(places))
     for i in range(n):
-        if not 0.0 <= grades[i] < 16.0:
+        if not 0.0 <= grades[i] < 16.0 or i > 0x3FFFFFFF:
             break
-        whole = <Py_ssize_t> grades[i]
+        whole = <int> grades[i]
         if <double> whole != grades[i]:
             break
-        counts[whole] += 1
+        places[whole] += 1
+        highest = max(highest, whole)
     else:
-        i = 0
-        for whole in range(15, -1, -1):
-            for j in range(counts[whole]):
-                grades[i] = <double> whole
-                i += 1
+        for whole in range(highest - 1, -1, -1):    # [whole]: how many are as high
+            places[whole] += places[whole + 1]
+        for i in range(n):
+            whole = <int> grades[i]
+            places[whole] -= 1
+            ordered[places[whole]] = grades[i]
         return
-    qsort(grades, n, sizeof(double), high_to_low)
+    memcpy(ordered, grades, n * sizeof(double))
+    qsort(ordered, n, sizeof(double), high_to_low)
 
 
 # Counting
@@ -221,11 +232,43 @@ cdef inline void compare(
         rankmeter_compare_double(scores, n, target, above, tied)
 
 
-cdef inline Py_ssize_t bucket_of(const Index *index, real score) noexcept nogil:
+cdef inline Py_ssize_t bucket_of(const Index *index, real value) noexcept nogil:
     if real is float:
-        return rankmeter_bucket_float(index, score)
+        return rankmeter_bucket_float(index, value)
     else:
-        return rankmeter_bucket_double(index, score)
+        return rankmeter_bucket_double(index, value)
+
+
+cdef inline Py_ssize_t best_of(const real *targets, Py_ssize_t n) noexcept nogil:
+    """The place of the highest number, the first of equals, or -1 where there are only NaNs."""
+    cdef real a = -INFINITY, b = -INFINITY, c = -INFINITY, d = -INFINITY
+    cdef Py_ssize_t i = 0
+    while i + 4 <= n:                       # four chains of maxima, not one that waits
+        a = targets[i] if targets[i] > a else a
+        b = targets[i + 1] if targets[i + 1] > b else b
+        c = targets[i + 2] if targets[i + 2] > c else c
+        d = targets[i + 3] if targets[i + 3] > d else d
+        i += 4
+    while i < n:
+        a = targets[i] if targets[i] > a else a
+        i += 1
+    a = max(max(a, b), max(c, d))
+    for i in range(n):
+        if targets[i] == a:
+            return i
+    return -1
+
+
+cdef inline void order_few(Found *found, const real *targets, Py_ssize_t n) noexcept nogil:
+    """Sort by score, first places first, without a branch that is hard to foresee."""
+    cdef Py_ssize_t i, j, ahead
+    for i in range(n):
+        ahead = 0
+        for j in range(i):
+            ahead += targets[j] >= targets[i]
+        for j in range(i + 1, n):
+            ahead += targets[j] > targets[i]
+        found[ahead].rank = i
 
 
 cdef Py_ssize_t place_few(
@@ -233,34 +276,39 @@ cdef Py_ssize_t place_few(
     const Plan *plan, Py_ssize_t few, bint by_place,
 ) noexcept nogil:
     """Place the best documents, as many as the plan needs, or return -1 where these are not few."""
-    cdef Found *found = scratch.found
-    cdef Found moved
-    cdef Py_ssize_t i, j, best, before, above
+    cdef real *targets = <real *> scratch.targets
+    cdef Found *placed = scratch.spare
+    cdef Found *best
+    cdef Py_ssize_t i, j, before, above
     cdef bint first_seen = plan.first_rel == 0.0
     for i in range(n_found):
-        best = i
-        for j in range(i + 1, n_found):
-            if by_score(&found[j], &found[best]) < 0:
-                best = j
-        moved = found[best]
-        found[best] = found[i]
-        if i and moved.score == found[i - 1].score:
-            moved.above = found[i - 1].above
-            moved.tied = found[i - 1].tied
+        targets[i] = <real> scratch.found[i].score
+    if n_found <= few:
+        order_few(placed, targets, n_found)
+    for i in range(n_found):
+        if n_found <= few:
+            j = placed[i].rank
         else:
-            if first_seen and i and found[i - 1].above + found[i - 1].tied >= plan.depth_of_all:
-                found[i] = moved
-                return i
+            j = best_of(targets, n_found)
+            targets[j] = <real> NAN         # taken
+        best = &placed[i]
+        best[0] = scratch.found[j]
+        if i and best.score == placed[i - 1].score:
+            best.above = placed[i - 1].above
+            best.tied = placed[i - 1].tied
+        else:
+            if first_seen and i and placed[i - 1].above + placed[i - 1].tied >= plan.depth_of_all:
+                n_found = i
+                break
             if i >= few:
-                found[i] = moved
                 return -1
-            compare(scores, n_scores, moved.score, &moved.above, &moved.tied)
-        moved.rank = moved.above + 1
-        if by_place and moved.tied > 1:
-            compare(scores, moved.place, moved.score, &above, &before)
-            moved.rank += before
-        found[i] = moved
-        first_seen |= moved.grade >= plan.first_rel
+            compare(scores, n_scores, best.score, &best.above, &best.tied)
+        best.rank = best.above + 1
+        if by_place and best.tied > 1:
+            compare(scores, best.place, best.score, &above, &before)
+            best.rank += before
+        first_seen |= best.grade >= plan.first_rel
+    scratch.found, scratch.spare = placed, scratch.found
     return n_found
 
 
@@ -377,7 +425,7 @@ cdef int place_all(
     return 0
 
 
-cdef Py_ssize_t place(
+cdef Py_ssize_t place_found(
     const real *scores, Py_ssize_t n_scores, Scratch *scratch, Py_ssize_t n_found,
     const Plan *plan, bint by_place,
 ) except -1 nogil:
@@ -435,7 +483,10 @@ cdef void group(Scratch *scratch, Py_ssize_t n_found, Query *record) noexcept no
 cdef void finish(Scratch *scratch, Py_ssize_t n_found, Query *record) noexcept nogil:
     """Lay out found documents by rank."""
     cdef Py_ssize_t i
-    sort(scratch.found, n_found, by_rank)
+    for i in range(1, n_found):
+        if scratch.found[i].rank < scratch.found[i - 1].rank:
+            sort(scratch.found, n_found, by_rank)
+            break
     for i in range(n_found):
         scratch.ranks[i] = scratch.found[i].rank
         scratch.grades[i] = scratch.found[i].grade

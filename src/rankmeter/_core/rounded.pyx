@@ -7,6 +7,7 @@ nothing but the four operations that IEEE 754 fixes, then rounded once.
 
 cimport cython
 from libc.math cimport floor, ldexp
+from libc.stdint cimport uint64_t
 from libc.stdlib cimport malloc
 
 
@@ -126,6 +127,9 @@ cdef double tiny_exp2m1(double x) noexcept nogil:
 
 cdef double exp2m1(double x) noexcept nogil:
     """2^x - 1 for 0 <= x <= 1023."""
+    cdef int small = <int> x
+    if x == <double> small and small < 64:
+        return <double> ((<uint64_t> 1 << small) - 1)
     if 0.0 < x < 1e-280:
         return tiny_exp2m1(x)
     cdef double whole = floor(x)

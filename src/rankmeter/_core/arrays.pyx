@@ -1,0 +1,691 @@
+"""The doors for arrays: scores with labels, rankings of integer ids, and grades in rank order.
+
+Arrays are read where they lie, with the GIL released. The wrapper has brought them to the types
+that are read here; every value is checked here, as it is read, so that an array that somebody
+changes meanwhile gives a wrong value at worst.
+"""
+
+from cpython.buffer cimport (
+    PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer,
+)
+from libc.math cimport ceil, isfinite
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc, qsort
+from libc.string cimport memset
+
+from rankmeter._core.kernels cimport Metrics, complain, complaint
+from rankmeter._core.query cimport Plan, Query, Values
+from rankmeter._core.ranks cimport (
+    Scratch, Slot, any_nan, empty_slots, place_found, real, release, reserve_counts, reserve_judged,
+    reserve_scores, score_found, sort_grades, start,
+)
+
+ctypedef fused label:
+    uint8_t
+    int16_t
+    int32_t
+    int64_t
+    float
+    double
+
+ctypedef fused integer_id:
+    int32_t
+    int64_t
+
+
+# What may be wrong, for the wrapper to put in words. `place` counts within the row.
+cdef enum Fault:
+    NOTHING
+    NAN_SCORE
+    BAD_GRADE
+    NO_GAIN
+    COLUMN_OUTSIDE
+    COLUMN_TWICE
+    ID_TWICE
+    ID_NEGATIVE
+    ID_AFTER_PAD
+    BEYOND_IDEAL
+
+NAMES = {
+    NAN_SCORE: "nan score", BAD_GRADE: "bad grade", NO_GAIN: "no gain",
+    COLUMN_OUTSIDE: "column outside", COLUMN_TWICE: "column twice", ID_TWICE: "id twice",
+    ID_NEGATIVE: "id negative", ID_AFTER_PAD: "id after pad", BEYOND_IDEAL: "beyond ideal",
+}
+
+cdef struct Problem:
+    Fault fault
+    Py_ssize_t row
+    Py_ssize_t place
+    int64_t id
+    double number
+    int what                # of complain()
+
+
+cdef object told(const Problem *problem):
+    """(name, row, place, id, number or message), or None where nothing is wrong."""
+    cdef object found = problem.number
+    if problem.fault == NOTHING:
+        return None
+    if problem.fault == NO_GAIN:
+        found = complaint(problem.what, problem.number)
+    return NAMES[problem.fault], problem.row, problem.place, problem.id, found
+
+
+cdef class Rows:
+    """An array in rows, held until this is gone.
+
+    Parameters
+    ----------
+    array : object with the buffer protocol
+        Two-dimensional; or one-dimensional, cut by `indptr`. Values of a row lie side by side.
+    indptr : int64 array, optional
+        Where each row starts, and the end of the last. Nobody else may change it.
+    """
+
+    cdef Py_buffer buffer
+    cdef bint held
+    cdef object indptr
+    cdef const int64_t *starts
+    cdef char kind          # f: floating, i: signed, u: unsigned
+    cdef readonly Py_ssize_t count
+
+    def __cinit__(self, array, const int64_t[::1] indptr=None):
+        cdef Py_ssize_t i
+        PyObject_GetBuffer(array, &self.buffer, PyBUF_STRIDES | PyBUF_FORMAT)
+        self.held = True
+        code = self.buffer.format.decode()
+        self.kind = ord("f" if code in "fd" else "u" if code in "?B" else "i" if code in "hilq"
+                        else "x")
+        if self.kind == b"x":
+            raise TypeError(f"no rows of {code}")
+        if self.buffer.ndim != (2 if indptr is None else 1):
+            raise ValueError("rows must have two dimensions, or one and indptr")
+        if (self.buffer.shape[self.buffer.ndim - 1] > 1
+                and self.buffer.strides[self.buffer.ndim - 1] != self.buffer.itemsize):
+            raise ValueError("the values of a row must lie side by side")
+        if indptr is None:
+            self.count = self.buffer.shape[0]
+            return
+        if indptr.shape[0] < 1 or indptr[0] != 0:
+            raise ValueError("indptr must start with 0")
+        for i in range(1, indptr.shape[0]):
+            if indptr[i] < indptr[i - 1]:
+                raise ValueError("indptr must not fall")
+        if indptr[indptr.shape[0] - 1] != self.buffer.shape[0]:
+            raise ValueError("indptr must end with the length")
+        self.indptr = indptr
+        self.starts = &indptr[0]
+        self.count = indptr.shape[0] - 1
+
+    def __dealloc__(self):
+        if self.held:
+            PyBuffer_Release(&self.buffer)
+
+    cdef inline const void *row(self, Py_ssize_t i, Py_ssize_t *n) noexcept nogil:
+        if self.starts != NULL:
+            n[0] = self.starts[i + 1] - self.starts[i]
+            return <const char *> self.buffer.buf + self.starts[i] * self.buffer.itemsize
+        n[0] = self.buffer.shape[1]
+        return <const char *> self.buffer.buf + i * self.buffer.strides[0]
+
+
+cdef int check_part(
+    Py_ssize_t begin, Py_ssize_t end, Rows rows, const Plan *plan, double[:, :, ::1] values,
+    Py_ssize_t depth, unsigned char[::1] answerable,
+) except -1:
+    if not 0 <= begin <= end <= rows.count:
+        raise ValueError("no such rows")
+    if (values.shape[0] != depth or values.shape[1] < end or values.shape[2] != plan.n_tasks
+            or answerable.shape[0] < end):
+        raise ValueError("values or answerable are of the wrong shape")
+    return 0
+
+
+# Labels of candidates
+
+cdef bint all_finite(const label *labels, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef bint bad = False
+    if label is float or label is double:
+        for i in range(n):
+            bad |= not labels[i] - labels[i] == 0
+    return not bad
+
+
+cdef Py_ssize_t read_grades(
+    const label *labels, Py_ssize_t n, double lowest, Scratch *scratch, Problem *problem
+) except -1 nogil:
+    """Find the candidates of grade `lowest` or more, from left to right."""
+    cdef Py_ssize_t i, count = 0
+    cdef Py_ssize_t *columns
+    cdef int64_t bound
+    if not all_finite(labels, n):
+        for i in range(n):
+            if not isfinite(<double> labels[i]):
+                problem.fault = BAD_GRADE
+                problem.place = i
+                problem.number = <double> labels[i]
+                return 0
+    reserve_counts(scratch, n)
+    columns = scratch.counts
+    if label is float or label is double:
+        for i in range(n):
+            columns[count] = i
+            count += <double> labels[i] >= lowest
+    else:
+        bound = <int64_t> max(-9e18, min(ceil(lowest), 9e18))
+        for i in range(n):
+            columns[count] = i
+            count += <int64_t> labels[i] >= bound
+    reserve_judged(scratch, count)
+    for i in range(count):
+        scratch.found[i].place = columns[i]
+        scratch.found[i].grade = scratch.grades[i] = <double> labels[columns[i]]
+    return count
+
+
+cdef Py_ssize_t read_row(
+    Rows labels, Py_ssize_t i, double lowest, Scratch *scratch, Problem *problem
+) except -1 nogil:
+    cdef Py_ssize_t n
+    cdef const void *row = labels.row(i, &n)
+    if labels.kind == b"f":
+        if labels.buffer.itemsize == 4:
+            return read_grades(<const float *> row, n, lowest, scratch, problem)
+        return read_grades(<const double *> row, n, lowest, scratch, problem)
+    if labels.buffer.itemsize == 1:
+        return read_grades(<const uint8_t *> row, n, lowest, scratch, problem)
+    if labels.buffer.itemsize == 2:
+        return read_grades(<const int16_t *> row, n, lowest, scratch, problem)
+    if labels.buffer.itemsize == 4:
+        return read_grades(<const int32_t *> row, n, lowest, scratch, problem)
+    return read_grades(<const int64_t *> row, n, lowest, scratch, problem)
+
+
+cdef double value_at(Rows labels, const void *row, Py_ssize_t i) noexcept nogil:
+    if labels.kind == b"f":
+        if labels.buffer.itemsize == 4:
+            return (<const float *> row)[i]
+        return (<const double *> row)[i]
+    if labels.buffer.itemsize == 1:
+        return (<const uint8_t *> row)[i]
+    if labels.buffer.itemsize == 2:
+        return (<const int16_t *> row)[i]
+    if labels.buffer.itemsize == 4:
+        return (<const int32_t *> row)[i]
+    return <double> (<const int64_t *> row)[i]
+
+
+cdef bint settle_ideal(
+    const Plan *plan, Py_ssize_t n_ideal, Scratch *scratch, Query *record, Problem *problem
+) except -1 nogil:
+    """Sort the grades in scratch.grades into the ideal; returns whether all have a gain."""
+    cdef Py_ssize_t place
+    sort_grades(scratch.grades, n_ideal, scratch.ideal)
+    record.ideal = scratch.ideal
+    record.n_ideal = n_ideal
+    problem.what = complain(plan, scratch.ideal, n_ideal, &place)
+    if not problem.what:
+        return True
+    problem.fault = NO_GAIN
+    problem.number = scratch.ideal[place]
+    problem.place = 0
+    while (
+        problem.place < n_ideal - 1 and scratch.found[problem.place].grade != problem.number
+    ):
+        problem.place += 1
+    problem.place = scratch.found[problem.place].place
+    return False
+
+
+# Judgments by row
+
+cdef int ascending(const void *a, const void *b) noexcept nogil:
+    cdef Py_ssize_t x = (<const Py_ssize_t *> a)[0]
+    cdef Py_ssize_t y = (<const Py_ssize_t *> b)[0]
+    return (x > y) - (x < y)
+
+
+cdef class Judgments:
+    """Judged documents in compressed rows.
+
+    Parameters
+    ----------
+    columns, grades : Rows
+        int64 and float64, cut alike: the documents that are judged, and their grades.
+    n_columns : int
+        Every column must be smaller.
+    """
+
+    cdef Rows columns
+    cdef Rows grades
+    cdef int64_t n_columns
+
+    def __cinit__(self, Rows columns not None, Rows grades not None, int64_t n_columns):
+        if (columns.kind != b"i" or columns.buffer.itemsize != 8
+                or grades.kind != b"f" or grades.buffer.itemsize != 8):
+            raise TypeError("columns must be int64, grades float64")
+        if columns.starts == NULL or columns.starts != grades.starts:
+            raise ValueError("columns and grades must be cut by the same indptr")
+        self.columns = columns
+        self.grades = grades
+        self.n_columns = n_columns
+
+    cdef Py_ssize_t read(
+        self, Py_ssize_t i, double lowest, const uint8_t *mask, Scratch *scratch, Query *record,
+        Problem *problem,
+    ) except -1 nogil:
+        """Find the judged documents of grade `lowest` or more in row `i`."""
+        cdef Py_ssize_t j, n, count = 0, n_judged = 0
+        cdef const int64_t *columns = <const int64_t *> self.columns.row(i, &n)
+        cdef const double *grades = <const double *> self.grades.row(i, &n)
+        cdef int64_t column, last = -1
+        cdef double grade
+        cdef bint rising = True
+        reserve_judged(scratch, n)
+        reserve_counts(scratch, n)
+        for j in range(n):
+            column = columns[j]
+            grade = grades[j]
+            problem.place = problem.id = column
+            problem.number = grade
+            if not 0 <= column < self.n_columns:
+                problem.fault = COLUMN_OUTSIDE
+                return 0
+            if not isfinite(grade):
+                problem.fault = BAD_GRADE
+                return 0
+            rising &= column > last
+            last = column
+            scratch.counts[j] = column
+            if mask != NULL and not mask[column]:
+                continue
+            n_judged += 1
+            if grade >= lowest:
+                scratch.found[count].place = column
+                scratch.found[count].grade = scratch.grades[count] = grade
+                count += 1
+        if not rising:
+            qsort(scratch.counts, n, sizeof(Py_ssize_t), ascending)
+            for j in range(1, n):
+                if scratch.counts[j] == scratch.counts[j - 1]:
+                    problem.fault = COLUMN_TWICE
+                    problem.id = scratch.counts[j]
+                    return 0
+        record.n_judged = n_judged
+        return count
+
+
+# Scores
+
+# A row without the candidates that a mask leaves out.
+cdef struct Compact:
+    Py_ssize_t capacity
+    double *labels
+    Py_ssize_t *places          # of each column, where it is now
+    Py_ssize_t *columns         # of each place, where it was
+
+
+cdef int reserve_compact(Compact *compact, Py_ssize_t n) except -1 nogil:
+    if n <= compact.capacity:
+        return 0
+    free(compact.labels)
+    compact.capacity = 0
+    compact.labels = <double *> malloc(n * (sizeof(double) + 2 * sizeof(Py_ssize_t)))
+    if compact.labels == NULL:
+        with gil:
+            raise MemoryError()
+    compact.places = <Py_ssize_t *> (compact.labels + n)
+    compact.columns = compact.places + n
+    compact.capacity = n
+    return 0
+
+
+cdef int score_row(
+    const real *scores, Py_ssize_t n, Py_ssize_t i, Rows labels, Judgments judgments,
+    const uint8_t *mask, const Plan *plan, bint expected, Scratch *scratch, Compact *compact,
+    Query *record, Values *values, Problem *problem,
+) except -1 nogil:
+    cdef Py_ssize_t j, kept = 0, n_found = 0
+    cdef const void *row
+    if mask != NULL:
+        reserve_compact(compact, n)
+        reserve_scores(scratch, n)
+        row = labels.row(i, &j) if labels is not None else NULL
+        for j in range(n):
+            compact.places[j] = kept
+            if mask[j]:
+                (<real *> scratch.scores)[kept] = scores[j]
+                compact.columns[kept] = j
+                if row != NULL:
+                    compact.labels[kept] = value_at(labels, row, j)
+                kept += 1
+        scores = <const real *> scratch.scores
+        n = kept
+    record.n_judged = record.n_retrieved = n
+    if judgments is not None:
+        n_found = judgments.read(i, plan.lowest, mask, scratch, record, problem)
+        if mask != NULL:
+            for j in range(n_found):
+                scratch.found[j].place = compact.places[scratch.found[j].place]
+    elif mask != NULL:
+        n_found = read_grades(compact.labels, n, plan.lowest, scratch, problem)
+    else:
+        n_found = read_row(labels, i, plan.lowest, scratch, problem)
+    if problem.fault == NOTHING and settle_ideal(plan, n_found, scratch, record, problem):
+        if any_nan(scores, n):
+            problem.fault = NAN_SCORE
+            problem.place = 0
+            while problem.place < n - 1 and scores[problem.place] == scores[problem.place]:
+                problem.place += 1
+    if problem.fault != NOTHING:
+        if mask != NULL and (
+            judgments is None or problem.fault == NO_GAIN or problem.fault == NAN_SCORE
+        ):
+            problem.place = compact.columns[problem.place]
+        return 0
+    for j in range(n_found):
+        scratch.found[j].score = scores[scratch.found[j].place]
+    n_found = place_found(scores, n, scratch, n_found, plan, not expected)
+    return score_found(plan, expected, scratch, n_found, record, values)
+
+
+def evaluate_scores(
+    Metrics metrics not None, Rows scores not None, Rows labels, Judgments judgments, Rows mask,
+    bint expected, Py_ssize_t begin, Py_ssize_t end, double[:, :, ::1] values,
+    unsigned char[::1] answerable,
+):
+    """Fill rows `begin` to `end` of `values`; returns what is wrong, or None.
+
+    Parameters
+    ----------
+    metrics : Metrics
+    scores : Rows
+        float32 or float64.
+    labels : Rows or None
+        Of the shape of `scores`, or else `judgments` over the columns.
+    judgments : Judgments or None
+    mask : Rows or None
+        uint8, of the shape of `scores`: 0 where there is no candidate.
+    expected : bool
+        The mean over all orders of equal scores, instead of the order of the columns.
+    begin, end : int
+    values : float64 array, 3 x rows x metrics
+        The values, and the lowest and the highest that an order of equal scores can give.
+    answerable : uint8 array, rows
+        Set where a document has grade 1 or higher.
+    """
+    cdef Py_ssize_t i, n, n_labels
+    cdef const void *row
+    cdef const uint8_t *masked = NULL
+    cdef Scratch scratch
+    cdef Compact compact
+    cdef Query record
+    cdef Values out
+    cdef Problem problem
+    check_part(begin, end, scores, &metrics.plan, values, 3, answerable)
+    if scores.kind != b"f" or (labels is None) == (judgments is None):
+        raise TypeError("scores must be floating, and there must be labels or judgments")
+    for other in (labels, mask, None if judgments is None else judgments.columns):
+        if other is not None and other.count != scores.count:
+            raise ValueError("the numbers of rows differ")
+    if mask is not None and (mask.kind != b"u" or mask.starts != scores.starts):
+        raise TypeError("the mask must be uint8, in rows like the scores")
+    if mask is not None and mask.starts == NULL and (
+            mask.buffer.shape[1] != scores.buffer.shape[1]):
+        raise ValueError("mask and scores differ in their columns")
+    if judgments is not None and (
+            scores.starts != NULL or judgments.n_columns > scores.buffer.shape[1]):
+        raise ValueError("judgments must be over the columns of two-dimensional scores")
+    start(&scratch)
+    memset(&compact, 0, sizeof(Compact))
+    memset(&problem, 0, sizeof(Problem))
+    try:
+        with nogil:
+            for i in range(begin, end):
+                row = scores.row(i, &n)
+                if labels is not None:
+                    labels.row(i, &n_labels)
+                    if n_labels != n:
+                        with gil:
+                            raise ValueError("the lengths of rows differ")
+                if mask is not None:
+                    masked = <const uint8_t *> mask.row(i, &n_labels)
+                out = Values(&values[0, i, 0], &values[1, i, 0], &values[2, i, 0])
+                if scores.buffer.itemsize == 4:
+                    score_row(
+                        <const float *> row, n, i, labels, judgments, masked, &metrics.plan,
+                        expected, &scratch, &compact, &record, &out, &problem,
+                    )
+                else:
+                    score_row(
+                        <const double *> row, n, i, labels, judgments, masked, &metrics.plan,
+                        expected, &scratch, &compact, &record, &out, &problem,
+                    )
+                if problem.fault != NOTHING:
+                    problem.row = i
+                    break
+                answerable[i] = record.n_ideal > 0 and record.ideal[0] >= 1.0
+    finally:
+        release(&scratch)
+        free(compact.labels)
+    return told(&problem)
+
+
+# Rankings
+
+cdef inline unsigned int tag_of(int64_t document) noexcept nogil:
+    return <unsigned int> ((<uint64_t> document * <uint64_t> 0x9E3779B97F4A7C15) >> 32)
+
+
+cdef Py_ssize_t rank_ids(
+    const integer_id *ids, Py_ssize_t n, int64_t pad, const Plan *plan, Scratch *scratch,
+    Py_ssize_t n_sought, Query *record, Problem *problem,
+) except -1 nogil:
+    """Find the sought documents in a row of ids."""
+    cdef Py_ssize_t i, j, base, depth, size = 16, found = 0
+    cdef unsigned int tag, slot, mask
+    cdef int64_t document
+    cdef Slot *slots
+    while n > 0 and ids[n - 1] == pad:
+        n -= 1
+    record.n_retrieved = n
+    depth = min(n, plan.depth, 0x3FFFFFFF)
+    while size < 4 * depth:
+        size *= 2
+    slots = empty_slots(scratch, size, depth)
+    base = scratch.base
+    mask = <unsigned int> (size - 1)
+    for i in range(depth):
+        document = ids[i]
+        tag = tag_of(document)
+        slot = tag & mask
+        while slots[slot].place > base:
+            j = slots[slot].place - base - 1
+            if slots[slot].tag == tag and ids[j] == document:
+                problem.fault = ID_AFTER_PAD if document == pad else ID_TWICE
+                problem.place = i
+                problem.id = document
+                problem.number = <double> j
+                return 0
+            slot = (slot + 1) & mask
+        slots[slot].tag = tag
+        slots[slot].place = <int> (base + i + 1)
+        if document < 0 or document == pad:
+            problem.fault = ID_AFTER_PAD if document == pad else ID_NEGATIVE
+            problem.place = i
+            problem.id = document
+            return 0
+    for j in range(n_sought):
+        document = scratch.found[j].place
+        tag = tag_of(document)
+        slot = tag & mask
+        while slots[slot].place > base:
+            i = slots[slot].place - base - 1
+            if slots[slot].tag == tag and ids[i] == document:
+                scratch.found[found].rank = i + 1
+                scratch.found[found].tied = 1
+                scratch.found[found].grade = scratch.found[j].grade
+                found += 1
+                break
+            slot = (slot + 1) & mask
+    return found
+
+
+def evaluate_rankings(
+    Metrics metrics not None, Rows rankings not None, Judgments judgments not None, int64_t pad,
+    Py_ssize_t begin, Py_ssize_t end, double[:, :, ::1] values, unsigned char[::1] answerable,
+):
+    """Fill rows `begin` to `end` of `values`; returns what is wrong, or None.
+
+    Parameters
+    ----------
+    metrics : Metrics
+    rankings : Rows
+        int32 or int64: ids, best first.
+    judgments : Judgments
+        As many rows.
+    pad : int
+        The id that fills a row up at its end.
+    begin, end, values, answerable
+        As for `evaluate_scores`, but for `values` of 1 x rows x metrics: nothing is tied.
+    """
+    cdef Py_ssize_t i, n, n_found
+    cdef const void *row
+    cdef Scratch scratch
+    cdef Query record
+    cdef Values out
+    cdef Problem problem
+    check_part(begin, end, rankings, &metrics.plan, values, 1, answerable)
+    if rankings.kind != b"i" or rankings.buffer.itemsize < 4:
+        raise TypeError("rankings must be int32 or int64")
+    if judgments.columns.count != rankings.count:
+        raise ValueError("the numbers of rows differ")
+    start(&scratch)
+    memset(&problem, 0, sizeof(Problem))
+    try:
+        with nogil:
+            for i in range(begin, end):
+                n_found = judgments.read(
+                    i, metrics.plan.lowest, NULL, &scratch, &record, &problem
+                )
+                if problem.fault == NOTHING and settle_ideal(
+                    &metrics.plan, n_found, &scratch, &record, &problem
+                ):
+                    row = rankings.row(i, &n)
+                    if rankings.buffer.itemsize == 4:
+                        n_found = rank_ids(
+                            <const int32_t *> row, n, pad, &metrics.plan, &scratch, n_found,
+                            &record, &problem,
+                        )
+                    else:
+                        n_found = rank_ids(
+                            <const int64_t *> row, n, pad, &metrics.plan, &scratch, n_found,
+                            &record, &problem,
+                        )
+                if problem.fault != NOTHING:
+                    problem.row = i
+                    break
+                out = Values(&values[0, i, 0], NULL, NULL)
+                score_found(&metrics.plan, False, &scratch, n_found, &record, &out)
+                answerable[i] = record.n_ideal > 0 and record.ideal[0] >= 1.0
+    finally:
+        release(&scratch)
+    return told(&problem)
+
+
+# Grades in rank order
+
+cdef Py_ssize_t length_of(Rows rows, Py_ssize_t i) noexcept nogil:
+    """The length of a row without the NaNs at its end."""
+    cdef Py_ssize_t n
+    cdef const void *row = rows.row(i, &n)
+    cdef double last
+    if rows.kind == b"f":
+        while n > 0:
+            last = value_at(rows, row, n - 1)
+            if last == last:
+                break
+            n -= 1
+    return n
+
+
+cdef Py_ssize_t read_list(
+    Rows rows, Py_ssize_t i, double lowest, Scratch *scratch, Problem *problem, Py_ssize_t *length,
+) except -1 nogil:
+    """The same as read_row(), of a row that may be filled up with NaN."""
+    cdef Py_ssize_t n
+    cdef const void *row = rows.row(i, &n)
+    length[0] = length_of(rows, i)
+    if length[0] == n:
+        return read_row(rows, i, lowest, scratch, problem)
+    n = length[0]
+    if rows.buffer.itemsize == 4:
+        return read_grades(<const float *> row, n, lowest, scratch, problem)
+    return read_grades(<const double *> row, n, lowest, scratch, problem)
+
+
+def evaluate_grades(
+    Metrics metrics not None, Rows grades not None, Rows ideal, Py_ssize_t begin, Py_ssize_t end,
+    double[:, :, ::1] values, unsigned char[::1] answerable,
+):
+    """Fill rows `begin` to `end` of `values`; returns what is wrong, or None.
+
+    Parameters
+    ----------
+    metrics : Metrics
+    grades : Rows
+        The grade at each rank; a floating row may end with NaNs, which stand for nothing.
+    ideal : Rows or None
+        The grades of all judged documents, in any order; None: those retrieved are all.
+    begin, end, values, answerable
+        As for `evaluate_rankings`. A fault in `ideal` counts its places from -1 down.
+    """
+    cdef Py_ssize_t i, j, n_found, n_ideal
+    cdef Scratch scratch
+    cdef Scratch room
+    cdef Query record
+    cdef Values out
+    cdef Problem problem
+    check_part(begin, end, grades, &metrics.plan, values, 1, answerable)
+    if ideal is not None and ideal.count != grades.count:
+        raise ValueError("the numbers of rows differ")
+    start(&scratch)
+    start(&room)
+    memset(&problem, 0, sizeof(Problem))
+    try:
+        with nogil:
+            for i in range(begin, end):
+                n_found = read_list(
+                    grades, i, metrics.plan.lowest, &scratch, &problem, &record.n_retrieved
+                )
+                record.n_judged = record.n_retrieved
+                if problem.fault == NOTHING:
+                    settle_ideal(&metrics.plan, n_found, &scratch, &record, &problem)
+                if problem.fault == NOTHING and ideal is not None:
+                    n_ideal = read_list(
+                        ideal, i, metrics.plan.lowest, &room, &problem, &record.n_judged
+                    )
+                    if problem.fault == NOTHING:
+                        settle_ideal(&metrics.plan, n_ideal, &room, &record, &problem)
+                    if problem.fault != NOTHING:
+                        problem.place = -1 - problem.place
+                    else:
+                        for j in range(n_found):
+                            if j >= n_ideal or scratch.ideal[j] > room.ideal[j]:
+                                problem.fault = BEYOND_IDEAL
+                                problem.number = scratch.ideal[j]
+                                break
+                if problem.fault != NOTHING:
+                    problem.row = i
+                    break
+                for j in range(n_found):
+                    scratch.found[j].rank = scratch.found[j].place + 1
+                    scratch.found[j].tied = 1
+                out = Values(&values[0, i, 0], NULL, NULL)
+                score_found(&metrics.plan, False, &scratch, n_found, &record, &out)
+                answerable[i] = record.n_ideal > 0 and record.ideal[0] >= 1.0
+    finally:
+        release(&scratch)
+        release(&room)
+    return told(&problem)

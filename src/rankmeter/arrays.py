@@ -1,0 +1,660 @@
+"""Arrays in: scores with labels, rankings of integer ids, grades in rank order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rankmeter._core import arrays as core
+from rankmeter._core.arrays import Judgments, Rows
+from rankmeter.evaluation import Coverage, Evaluation
+from rankmeter.metrics import Metric, compile_metrics
+
+Array = npt.NDArray[Any]
+Metrics = str | Metric | Iterable[str | Metric]
+
+_ON_THE_CPU = (1, 3)  # device types of DLPack: plain memory, and host memory that a GPU may read
+_EXACT_INTEGERS = 2**53  # from here on doubles skip integers
+
+
+def evaluate_scores(
+    scores: Any,
+    labels: Any,
+    metrics: Metrics,
+    *,
+    mask: Any = None,
+    groups: Any = None,
+    query_ids: Any = None,
+    ties: Literal["input", "expected"] = "input",
+    threads: int = 1,
+) -> Evaluation:
+    """Evaluate the scores of a model against labels.
+
+    Only the order of the scores matters: logits, negative scores and infinities are scores like
+    others. Every candidate with a label is judged, so the ideal is drawn from all of them.
+
+    Parameters
+    ----------
+    scores : array
+        Queries x candidates; or, with `groups` or `query_ids`, one-dimensional. Floating, half
+        precision and bfloat16 too, or integers.
+    labels : array, scipy.sparse matrix or array, or tuple
+        The grades: of the shape of `scores`, bool, integer or floating. Or compressed rows over
+        the columns of `scores`: a sparse matrix, or ``(indptr, indices, data)``; then only what is
+        stored is judged.
+    metrics : str, Metric, or sequence of these
+        Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
+    mask : array of bool, optional
+        Of the shape of `scores`: False where there is no candidate, whatever stands there.
+    groups : array of int, optional
+        How many rows belong to each query, one after the other, as LightGBM and XGBoost hold it.
+    query_ids : array or sequence, optional
+        For one-dimensional scores without `groups`: the query of each row, in any order. Otherwise
+        the name of each query; without them queries are numbered from 0.
+    ties : {"input", "expected"}
+        Equal scores: the one further left (or further up) stands first; or the mean over all
+        orders, in closed form (McSherry and Najork, ECIR 2008). `Evaluation.ties` and
+        `Evaluation.bounds` say how much that matters.
+    threads : int
+        Among how many threads to split the queries. The digits do not depend on it.
+
+    Returns
+    -------
+    Evaluation
+        One row a query, in the order of the rows, of the groups, or of the first appearance of
+        each id. A query without candidates has the value 0.
+
+    Raises
+    ------
+    TypeError
+        For an array of the wrong dtype.
+    ValueError
+        For shapes that do not fit, a score that is NaN, a label that is not finite or has no gain,
+        or a tensor that is not on the CPU.
+
+    Notes
+    -----
+    An array is anything with ``__array__``, ``__dlpack__`` or the buffer protocol, or a list.
+    Nothing is copied of float32 and float64 scores, and of bool, uint8, int16, int32, int64,
+    float32 and float64 labels, where rows are contiguous. Other types and layouts are copied, as
+    are masked rows (one at a time), ``indptr``, ``indices`` and ``data``, and rows in the order of
+    `query_ids` where these are not grouped already. The GIL is released.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rankmeter as rm
+    >>> scores = np.array([[0.2, 0.9, 0.4], [1.5, -0.3, 0.0]])
+    >>> labels = np.array([[1, 0, 0], [3, 0, 1]])
+    >>> ev = rm.evaluate_scores(scores, labels, ["ndcg@10", "mrr"])
+    >>> ev.per_query[1]
+    {'ndcg@10': 1.0, 'mrr': 1.0}
+    >>> flat = rm.evaluate_scores(scores.ravel(), labels.ravel(), "mrr", groups=[3, 3])
+    >>> flat["mrr"] == ev["mrr"]
+    True
+    """
+    names, compiled = compile_metrics(metrics)
+    if ties not in ("input", "expected"):
+        raise ValueError(f"ties must be 'input' or 'expected', not {ties!r}")
+    scores = _readable_scores(_array("scores", scores))
+    sparse = _is_compressed(labels)
+    if not sparse:
+        labels = _readable_grades("labels", _array("labels", labels))
+        _require_shape("labels", labels, scores)
+    if mask is not None:
+        mask = _array("mask", mask)
+        if mask.dtype != np.bool_:
+            raise TypeError(f"mask must be bool, not {mask.dtype}")
+        _require_shape("mask", mask, scores)
+        mask = _side_by_side(mask)
+
+    indptr, where = None, _in_row
+    if scores.ndim == 2:
+        if groups is not None:
+            raise ValueError("groups are for one-dimensional scores")
+        if scores.shape[1] == 0 and scores.shape[0]:
+            raise ValueError("scores have no candidates: their shape is " + str(scores.shape))
+    elif scores.ndim != 1:
+        raise ValueError(f"scores must have one or two dimensions, not the shape {scores.shape}")
+    elif sparse:
+        raise ValueError("compressed labels are for two-dimensional scores")
+    elif groups is not None:
+        indptr = _indptr_of_groups(groups, len(scores))
+        starts = indptr
+
+        def where(row: int, place: int) -> str:
+            return f"group {row}, row {starts[row] + place}"
+
+    elif query_ids is not None:
+        order, indptr, query_ids = _grouped(query_ids, len(scores))
+        if order is not None:
+            scores, labels = scores[order], labels[order]
+            mask = None if mask is None else mask[order]
+        found = query_ids
+
+        def where(row: int, place: int) -> str:
+            return f"query {found[row]!r}, its candidate {place}"
+
+    else:
+        raise ValueError(
+            "one-dimensional scores need groups= or query_ids=; for one query pass scores[None]"
+        )
+    rows = Rows(scores, indptr)
+    judgments = None
+    if sparse:
+        judgments = _judgments("labels", labels, rows.count, scores.shape[1])
+    label_rows = None if sparse else Rows(labels, indptr)
+    mask_rows = None if mask is None else Rows(mask, indptr)
+
+    def part(begin: int, end: int, values: Array, answerable: Array) -> Any:
+        return core.evaluate_scores(
+            compiled,
+            rows,
+            label_rows,
+            judgments,
+            mask_rows,
+            ties == "expected",
+            begin,
+            end,
+            values,
+            answerable,
+        )
+
+    return _evaluate(part, names, rows.count, query_ids, threads, where, tied=True)
+
+
+def evaluate_rankings(
+    rankings: Any,
+    judgments: Any,
+    metrics: Metrics,
+    *,
+    pad: int = -1,
+    query_ids: Any = None,
+    threads: int = 1,
+) -> Evaluation:
+    """Evaluate rankings of integer ids, as a vector index returns them.
+
+    Parameters
+    ----------
+    rankings : array of int, or tuple
+        Queries x ranks, best first, filled up with `pad`; or ``(values, indptr)``, where row i is
+        ``values[indptr[i]:indptr[i + 1]]``. Ids are not negative. Read only as deep as the metrics
+        need.
+    judgments : scipy.sparse matrix or array, or tuple
+        Compressed rows ``(indptr, indices, data)``: the judged ids of each query and their grades.
+    metrics : str, Metric, or sequence of these
+        Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
+    pad : int
+        What stands at the end of a row that is not full.
+    query_ids : array or sequence, optional
+        The name of each query; without them queries are numbered from 0.
+    threads : int
+        Among how many threads to split the queries. The digits do not depend on it.
+
+    Returns
+    -------
+    Evaluation
+        One row a query. A query without an id has the value 0.
+
+    Raises
+    ------
+    TypeError
+        For ids that are no integers, or an array of the wrong dtype.
+    ValueError
+        For numbers of rows that differ, an id that stands twice in a row, is negative or stands
+        behind `pad`, an ``indptr`` that falls or ends outside, a column that is judged twice, and
+        a grade that is not finite or has no gain.
+
+    Notes
+    -----
+    int32 and int64 ids are not copied where rows are contiguous; other integers are, and so are
+    the judgments. The GIL is released.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rankmeter as rm
+    >>> rankings = np.array([[7, 2, 5], [4, 9, -1]])
+    >>> judgments = [0, 2, 3], [2, 5, 9], [1, 3, 1]
+    >>> ev = rm.evaluate_rankings(rankings, tuple(judgments), ["mrr", "recall@2"])
+    >>> ev.per_query[0]
+    {'mrr': 0.5, 'recall@2': 0.5}
+    """
+    names, compiled = compile_metrics(metrics)
+    if isinstance(pad, bool) or not isinstance(pad, (int, np.integer)):
+        raise TypeError(f"pad must be an integer, not {pad!r}")
+    if not -(2**63) <= pad < 2**63:
+        raise ValueError(f"pad must be an int64, not {pad}")
+    given, indptr = _split("rankings", rankings)
+    ids = _readable_ids("rankings", given)
+    indptr = _checked_rows("rankings", ids, indptr)
+    rows = Rows(ids, indptr)
+    if not _is_compressed(judgments):
+        raise TypeError(
+            "judgments must be a scipy.sparse matrix or (indptr, indices, data), "
+            f"not {type(judgments).__name__}"
+        )
+    columns = _judgments("judgments", judgments, rows.count, None)
+
+    def part(begin: int, end: int, values: Array, answerable: Array) -> Any:
+        return core.evaluate_rankings(
+            compiled, rows, columns, int(pad), begin, end, values, answerable
+        )
+
+    return _evaluate(part, names, rows.count, query_ids, threads, _in_row)
+
+
+def evaluate_grades(
+    grades: Any,
+    metrics: Metrics,
+    *,
+    ideal: Any,
+    query_ids: Any = None,
+    threads: int = 1,
+) -> Evaluation:
+    """Evaluate grades that stand in rank order already.
+
+    Parameters
+    ----------
+    grades : array, or tuple
+        Queries x ranks: the grade of each retrieved document, best rank first; 0 where it is not
+        judged. Or ``(values, indptr)``. The end of a floating row may be filled up with NaN; zeros
+        there change nothing either.
+    metrics : str, Metric, or sequence of these
+        Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
+    ideal : array, tuple, or "retrieved"
+        The grades of all judged documents of each query, retrieved or not, in any order, in the
+        same forms as `grades`. Recall, average precision and nDCG divide by what follows from
+        them, so there is no default. ``"retrieved"`` draws the ideal from the list itself, which
+        hides whatever was not retrieved.
+    query_ids : array or sequence, optional
+        The name of each query; without them queries are numbered from 0.
+    threads : int
+        Among how many threads to split the queries. The digits do not depend on it.
+
+    Returns
+    -------
+    Evaluation
+        One row a query. A query without grades has the value 0.
+
+    Raises
+    ------
+    TypeError
+        For an array of the wrong dtype.
+    ValueError
+        For numbers of rows that differ, a grade that is not finite or has no gain, and a row that
+        holds more than its ideal does.
+
+    Notes
+    -----
+    bool, uint8, int16, int32, int64, float32 and float64 are not copied where rows are contiguous.
+    The GIL is released.
+
+    Examples
+    --------
+    >>> import rankmeter as rm
+    >>> ev = rm.evaluate_grades([[0, 3, 1]], "ndcg@3", ideal=[[3, 1, 1]])
+    >>> ev["ndcg@3"]
+    0.6046674...
+    >>> rm.evaluate_grades([[0, 3, 1]], "ndcg@3", ideal="retrieved")["ndcg@3"]
+    0.6442869...
+    """
+    names, compiled = compile_metrics(metrics)
+    given, indptr = _split("grades", grades)
+    array = _readable_grades("grades", given)
+    rows = Rows(array, _checked_rows("grades", array, indptr))
+    ideals = None
+    if not (isinstance(ideal, str) and ideal == "retrieved"):
+        if ideal is None or isinstance(ideal, str):
+            raise ValueError(
+                f"ideal must be the grades of all judged documents or 'retrieved', not {ideal!r}"
+            )
+        given, indptr = _split("ideal", ideal)
+        array = _readable_grades("ideal", given)
+        ideals = Rows(array, _checked_rows("ideal", array, indptr, rows.count))
+
+    def part(begin: int, end: int, values: Array, answerable: Array) -> Any:
+        return core.evaluate_grades(compiled, rows, ideals, begin, end, values, answerable)
+
+    def where(row: int, place: int) -> str:
+        return _in_row(row, place) if place >= 0 else f"ideal, {_in_row(row, -1 - place)}"
+
+    return _evaluate(part, names, rows.count, query_ids, threads, where)
+
+
+# From parts to a whole
+
+
+def _in_row(row: int, place: int) -> str:
+    return f"row {row}, column {place}"
+
+
+def _evaluate(
+    part: Callable[[int, int, Array, Array], Any],
+    names: tuple[str, ...],
+    count: int,
+    query_ids: Any,
+    threads: int,
+    where: Callable[[int, int], str],
+    *,
+    tied: bool = False,
+) -> Evaluation:
+    if not count:
+        raise ValueError("there is no query to evaluate")
+    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)):
+        raise TypeError(f"threads must be an integer, not {threads!r}")
+    if threads < 1:
+        raise ValueError(f"threads must be at least 1, not {threads}")
+    names_of_queries = range(count) if query_ids is None else _names(query_ids, count)
+    values = np.empty((3 if tied else 1, count, len(names)))
+    answerable = np.empty(count, np.uint8)
+    if threads == 1:
+        problem = part(0, count, values, answerable)
+    else:
+        from concurrent.futures import ThreadPoolExecutor  # costs as much as all of this package
+
+        cuts = [count * i // threads for i in range(threads + 1)]
+        with ThreadPoolExecutor(threads - 1) as pool:
+            others = [
+                pool.submit(part, begin, end, values, answerable)
+                for begin, end in pairwise(cuts[1:])
+            ]
+            problems = [part(0, cuts[1], values, answerable), *(one.result() for one in others)]
+        problem = next((one for one in problems if one is not None), None)
+    if problem is not None:
+        raise ValueError(_words(problem, where))
+    return Evaluation(
+        names_of_queries,
+        names,
+        values[0],
+        Coverage(count, count, 0, 0, count - int(np.count_nonzero(answerable))),
+        lowest=values[1 if tied else 0],
+        highest=values[2 if tied else 0],
+        retrieved=np.ones(count, np.bool_),
+        answerable=answerable.view(np.bool_),
+    )
+
+
+def _words(problem: tuple[str, int, int, int, Any], where: Callable[[int, int], str]) -> str:
+    fault, row, place, document, found = problem
+    if fault == "nan score":
+        return f"{where(row, place)}: the score is NaN"
+    if fault == "bad grade":
+        return f"{where(row, place)}: the grade is not finite: {found}"
+    if fault == "no gain":
+        return f"{where(row, place)}: {found}"
+    if fault == "column outside":
+        return f"row {row} of the judgments: there is no column {document}"
+    if fault == "column twice":
+        return f"row {row} of the judgments: column {document} is judged twice"
+    if fault == "id twice":
+        return (
+            f"row {row}: id {document} stands twice in the ranking, at columns {found:.0f} "
+            f"and {place}"
+        )
+    if fault == "id negative":
+        return f"{where(row, place)}: id {document} is negative and is not the pad"
+    if fault == "id after pad":
+        return f"row {row}: an id stands behind the pad {document} at column {place}"
+    return (
+        f"row {row}: more of grade {found:g} or higher was retrieved than the ideal holds: "
+        "it must hold the grades of all judged documents"
+    )
+
+
+def _names(query_ids: Any, count: int) -> Sequence[Any]:
+    names = (
+        query_ids
+        if isinstance(query_ids, (list, tuple, range))
+        else _array("query_ids", query_ids).tolist()
+    )
+    if not isinstance(names, (list, tuple, range)) or len(names) != count:
+        length = len(names) if hasattr(names, "__len__") else "no"
+        raise ValueError(f"query_ids must name each of the {count} queries; they have {length}")
+    if len(set(names)) < count:
+        seen: set[Any] = set()
+        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise ValueError(f"query {twice!r} is named twice in query_ids")
+    return names
+
+
+# From anything to an array
+
+
+def _array(name: str, given: Any) -> Array:
+    """Whatever holds an array, without a copy where there can be none."""
+    if type(given) is np.ndarray:
+        array = given
+    elif isinstance(given, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array, whose mask would be lost: pass .data and mask=")
+    elif hasattr(given, "tocsr"):
+        raise TypeError(f"{name} must be dense, not {type(given).__name__}")
+    else:
+        if hasattr(given, "__dlpack_device__") and given.__dlpack_device__()[0] not in _ON_THE_CPU:
+            raise ValueError(
+                f"{name} is not on the CPU but on {getattr(given, 'device', 'another device')}: "
+                "move it there first, for example with .cpu() (torch) or jax.device_get (JAX)"
+            )
+        if hasattr(given, "detach"):  # torch: what is only read needs no gradient
+            given = given.detach()
+        if hasattr(given, "__dlpack__") and not hasattr(given, "__array__"):
+            array = np.from_dlpack(given)
+        else:
+            try:
+                array = np.asarray(given)
+            except TypeError:
+                if not hasattr(given, "float"):
+                    raise
+                array = np.asarray(given.float())  # torch has no bfloat16 for numpy
+    if array.dtype.name == "bfloat16":
+        array = array.astype(np.float32)
+    if array.dtype.kind == "O":
+        raise TypeError(f"{name} has dtype object: pass an array of numbers")
+    return array
+
+
+def _side_by_side(array: Array) -> Array:
+    """Values of a row next to each other, aligned, in the machine's byte order."""
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.ndim and array.shape[-1] > 1 and array.strides[-1] != array.itemsize:
+        return np.ascontiguousarray(array)
+    return array if array.flags.aligned else array.copy()
+
+
+def _readable_scores(scores: Array) -> Array:
+    kind, size = scores.dtype.kind, scores.itemsize
+    if kind == "f" and size in (4, 8):
+        return _side_by_side(scores)
+    if (kind == "f" and size == 2) or kind == "b" or (kind in "iu" and size <= 2):
+        return np.ascontiguousarray(scores, np.float32)
+    if kind not in "iuf":
+        raise TypeError(f"scores must be numbers, not {scores.dtype}")
+    rounded = np.ascontiguousarray(scores, np.float64)
+    if kind == "f":
+        same = bool(((rounded == scores) | (scores != scores)).all())
+    else:
+        same = not scores.size or (
+            int(scores.max()) <= _EXACT_INTEGERS and int(scores.min()) >= -_EXACT_INTEGERS
+        )
+    if same:
+        return rounded
+    # Only their order matters: numbers that a double would round together become their places.
+    places = np.unique(scores, return_inverse=True)[1]
+    ordered = places.reshape(scores.shape).astype(np.float64)
+    ordered[scores != scores] = np.nan
+    return ordered
+
+
+_WIDER = {"b": np.int16, "H": np.int32, "e": np.float32}
+
+
+def _readable_grades(name: str, grades: Array) -> Array:
+    kind, size = grades.dtype.kind, grades.itemsize
+    if kind not in "biuf":
+        raise TypeError(f"{name} must be numbers, not {grades.dtype}")
+    if grades.dtype.char in _WIDER:
+        return np.ascontiguousarray(grades, _WIDER[grades.dtype.char])
+    if kind == "u" and size == 4:
+        return np.ascontiguousarray(grades, np.int64)
+    if (kind == "u" and size == 8) or (kind == "f" and size > 8):
+        return np.ascontiguousarray(grades, np.float64)
+    return _side_by_side(grades)
+
+
+def _readable_ids(name: str, ids: Array) -> Array:
+    if ids.dtype.kind not in "iu":
+        raise TypeError(f"{name} must be integers, not {ids.dtype}")
+    if ids.dtype.kind == "u" and ids.itemsize == 8:
+        return _side_by_side(ids).view(np.int64)  # the largest is -1, and may be the pad
+    if ids.dtype.kind == "i" and ids.itemsize in (4, 8):
+        return _side_by_side(ids)
+    return np.ascontiguousarray(ids, np.int64)
+
+
+# Rows
+
+
+def _require_shape(name: str, array: Array, scores: Array) -> None:
+    if array.shape != scores.shape:
+        raise ValueError(
+            f"{name} and scores must have the same shape, not {array.shape} and {scores.shape}"
+        )
+
+
+def _split(name: str, given: Any) -> tuple[Array, Any]:
+    """An array, and the indptr that comes with it, if any."""
+    if isinstance(given, tuple):
+        if len(given) != 2:
+            raise ValueError(f"{name} must be an array or (values, indptr), not {len(given)} items")
+        return _array(name, given[0]), given[1]
+    return _array(name, given), None
+
+
+def _checked_rows(
+    name: str, array: Array, indptr: Any, count: int | None = None
+) -> npt.NDArray[np.int64] | None:
+    """The indptr of ragged rows, or None for an array of two dimensions."""
+    if indptr is None:
+        if array.ndim != 2:
+            raise ValueError(f"{name} must have two dimensions, not the shape {array.shape}")
+        if array.shape[0] and not array.shape[1] and count is None:
+            raise ValueError(f"{name} have no columns: their shape is {array.shape}")
+        found = array.shape[0]
+        checked = None
+    else:
+        if array.ndim != 1:
+            raise ValueError(f"the values of {name} must have one dimension, not {array.shape}")
+        checked = _checked_indptr(name, indptr, len(array))
+        if checked[-1] != len(array):
+            raise ValueError(
+                f"the indptr of {name} ends with {checked[-1]}, but there are {len(array)} values"
+            )
+        found = len(checked) - 1
+    if count is not None and found != count:
+        raise ValueError(f"{name} has {found} rows, but there are {count} queries")
+    return checked
+
+
+def _checked_indptr(name: str, indptr: Any, length: int) -> npt.NDArray[np.int64]:
+    """A copy, so that nobody can change it any more."""
+    array = _array(f"the indptr of {name}", indptr)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"the indptr of {name} must be integers, not {array.dtype}")
+    if array.ndim != 1 or not len(array):
+        raise ValueError(f"the indptr of {name} must have one dimension and start with 0")
+    copied = array.astype(np.int64)
+    if copied[0] != 0:
+        raise ValueError(f"the indptr of {name} must start with 0, not {copied[0]}")
+    falls = np.flatnonzero(copied[1:] < copied[:-1])
+    if len(falls):
+        raise ValueError(f"the indptr of {name} falls at place {falls[0] + 1}")
+    if copied[-1] > length:
+        raise ValueError(
+            f"the indptr of {name} ends with {copied[-1]}, but there are {length} values"
+        )
+    return copied
+
+
+def _indptr_of_groups(groups: Any, length: int) -> npt.NDArray[np.int64]:
+    sizes = _array("groups", groups)
+    if sizes.dtype.kind not in "iu" and len(sizes):
+        raise TypeError(f"groups must be integers, not {sizes.dtype}")
+    if sizes.ndim != 1:
+        raise ValueError(f"groups must have one dimension, not the shape {sizes.shape}")
+    if len(sizes) and int(sizes.min()) < 0:
+        raise ValueError(f"group {int(sizes.argmin())} has the size {sizes.min()}")
+    total = sum(sizes.tolist())
+    if total != length:
+        raise ValueError(f"the groups hold {total} rows, but there are {length} scores")
+    indptr = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=indptr[1:])
+    return indptr
+
+
+def _grouped(query_ids: Any, length: int) -> tuple[Array | None, npt.NDArray[np.int64], list[Any]]:
+    """An order that brings equal ids together (None: they are), where each starts, and the ids."""
+    ids = _array("query_ids", query_ids)
+    if ids.dtype.kind not in "iuUSbT":
+        raise TypeError(f"query_ids must be integers or strings, not {ids.dtype}")
+    if ids.shape != (length,):
+        raise ValueError(
+            f"query_ids must have one id for each of the {length} scores, not the shape {ids.shape}"
+        )
+    starts = np.flatnonzero(np.concatenate([[length > 0], ids[1:] != ids[:-1]]))
+    order = None
+    if len(np.unique(ids[starts])) < len(starts):
+        _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
+        appearance = np.empty(len(first), np.int64)
+        appearance[np.argsort(first)] = np.arange(len(first))
+        order = np.argsort(appearance[inverse], kind="stable")
+        ids = ids[order]
+        starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
+    return order, np.append(starts, length).astype(np.int64), ids[starts].tolist()
+
+
+# Compressed rows
+
+
+def _is_compressed(labels: Any) -> bool:
+    return hasattr(labels, "tocsr") or (isinstance(labels, tuple) and len(labels) == 3)
+
+
+def _judgments(name: str, labels: Any, count: int, n_columns: int | None) -> Judgments:
+    if hasattr(labels, "tocsr"):
+        if n_columns is not None and labels.shape != (count, n_columns):
+            raise ValueError(
+                f"{name} and scores must have the same shape, not {labels.shape} "
+                f"and {(count, n_columns)}"
+            )
+        n_columns = labels.shape[1]
+        rows = labels.tocsr()
+        if rows.nnz != labels.nnz:  # converting adds up what stands twice
+            raise ValueError(f"{name} holds two values for one place")
+        given, indices, data = rows.indptr, rows.indices, rows.data
+    else:
+        given, indices, data = labels
+    columns = _array(f"the indices of {name}", indices)
+    grades = _array(f"the data of {name}", data)
+    if columns.dtype.kind not in "iu" and columns.size:
+        raise TypeError(f"the indices of {name} must be integers, not {columns.dtype}")
+    if grades.dtype.kind not in "biuf":
+        raise TypeError(f"the data of {name} must be numbers, not {grades.dtype}")
+    if columns.ndim != 1 or columns.shape != grades.shape:
+        raise ValueError(
+            f"indices and data of {name} must have one dimension and the same length, "
+            f"not the shapes {columns.shape} and {grades.shape}"
+        )
+    indptr = _checked_indptr(name, given, len(columns))
+    if len(indptr) - 1 != count:
+        raise ValueError(f"{name} has {len(indptr) - 1} rows, but there are {count} queries")
+    used = slice(int(indptr[-1]))
+    return Judgments(
+        Rows(np.ascontiguousarray(columns[used], np.int64), indptr),
+        Rows(np.ascontiguousarray(grades[used], np.float64), indptr),
+        2**63 - 1 if n_columns is None else n_columns,
+    )
