@@ -1,0 +1,114 @@
+"""A metric for torchmetrics. Needs torch and torchmetrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import torch
+import torchmetrics
+from torchmetrics.utilities import dim_zero_cat
+
+import rankmeter as rm
+from rankmeter.metrics import compile_metrics
+
+
+class RankingMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
+    """Metrics of rankings, over all batches and all processes.
+
+    Parameters
+    ----------
+    metrics : str, Metric, or sequence of these
+        Such as ``["ndcg@10", "recall@100", "mrr"]``; see `rankmeter.parse`.
+    ties : {"input", "expected"}
+        As for `rankmeter.evaluate_scores`.
+    threads : int
+        As for `rankmeter.evaluate_scores`.
+    **options
+        As for `torchmetrics.Metric`.
+
+    Notes
+    -----
+    Scores, labels and query ids are kept until `compute`, as a query may be spread over batches and
+    processes; they are brought to the CPU there.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from rankmeter.integrations.torchmetrics import RankingMetric
+    >>> metric = RankingMetric(["mrr", "recall@1"])
+    >>> metric.update(torch.tensor([0.2, 0.9]), torch.tensor([1, 0]), torch.tensor([0, 0]))
+    >>> metric.update(torch.tensor([0.7, 0.1]), torch.tensor([1, 0]), indexes=torch.tensor([1, 1]))
+    >>> {name: value.item() for name, value in metric.compute().items()}
+    {'mrr': 0.75, 'recall@1': 0.5}
+    """
+
+    is_differentiable = False
+    higher_is_better = True
+    full_state_update = False
+
+    def __init__(
+        self,
+        metrics: str | rm.Metric | Iterable[str | rm.Metric],
+        *,
+        ties: Literal["input", "expected"] = "input",
+        threads: int = 1,
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        self.names = compile_metrics(metrics)[0]
+        self.single = isinstance(metrics, (str, rm.Metric))
+        self.ties = ties
+        self.threads = threads
+        for state in ("preds", "target", "indexes"):
+            self.add_state(state, default=[], dist_reduce_fx="cat")
+
+    def update(self, preds: torch.Tensor, target: torch.Tensor, indexes: torch.Tensor) -> None:
+        """Add candidates: their scores, their labels, and the query that each belongs to.
+
+        Parameters
+        ----------
+        preds, target, indexes : Tensor
+            Of one shape, any shape. Labels are graded or bool, query ids integer.
+
+        Raises
+        ------
+        ValueError
+            If the shapes differ.
+        """
+        if not preds.shape == target.shape == indexes.shape:
+            raise ValueError(
+                "preds, target and indexes must have the same shape, not "
+                f"{tuple(preds.shape)}, {tuple(target.shape)} and {tuple(indexes.shape)}"
+            )
+        self.preds.append(preds.detach().flatten())
+        self.target.append(target.detach().flatten())
+        self.indexes.append(indexes.detach().flatten())
+
+    def evaluation(self) -> rm.Evaluation:
+        """Evaluate what this process has seen, query by query.
+
+        Raises
+        ------
+        ValueError
+            If there is nothing yet, or as `rankmeter.evaluate_scores` does.
+        """
+        if not len(self.preds):
+            raise ValueError("there is no query to evaluate: update() was not called")
+        return rm.evaluate_scores(
+            dim_zero_cat(self.preds).cpu(),
+            dim_zero_cat(self.target).cpu(),
+            self.names,
+            query_ids=dim_zero_cat(self.indexes).cpu(),
+            ties=self.ties,
+            threads=self.threads,
+        )
+
+    def compute(self) -> torch.Tensor | dict[str, torch.Tensor]:
+        """Return the mean of each metric, by name; the mean alone where one name was given."""
+        kind = torch.float32 if self.device.type == "mps" else torch.float64  # which has no double
+        mean = {
+            name: torch.tensor(value, dtype=kind, device=self.device)
+            for name, value in self.evaluation().mean.items()
+        }
+        return mean[self.names[0]] if self.single else mean
