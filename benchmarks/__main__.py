@@ -13,7 +13,7 @@ from benchmarks.check import DisagreementError
 from benchmarks.measure import measure
 from benchmarks.report import render
 from benchmarks.summary import summarize
-from benchmarks.tracks import EVERY_LIBRARY, TRACK_NAMES
+from benchmarks.tracks import ALL_LIBRARIES, TRACK_NAMES
 
 ROUNDS = 11
 QUICK_ROUNDS = 2
@@ -67,9 +67,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--libraries",
         nargs="+",
-        choices=EVERY_LIBRARY,
+        choices=ALL_LIBRARIES,
         metavar="LIBRARY",
-        help=f"of {', '.join(EVERY_LIBRARY)}; all of them by default",
+        help=f"of {', '.join(ALL_LIBRARIES)}; all of them by default",
     )
     parser.add_argument("--rounds", type=int, help=f"at least 2; {ROUNDS} by default")
     parser.add_argument(
@@ -96,7 +96,7 @@ def _options() -> argparse.Namespace:
         parser.error("--rounds must be at least 2: there is no spread in one")
     if options.libraries is None:
         options.libraries = [
-            name for name in EVERY_LIBRARY if not (options.quick and name == TOO_SLOW_TO_START)
+            name for name in ALL_LIBRARIES if not (options.quick and name == TOO_SLOW_TO_START)
         ]
         if options.quick:
             print(f"{TOO_SLOW_TO_START}: left out of --quick; name it to have it", file=sys.stderr)

@@ -17,7 +17,16 @@ from matplotlib.patches import Patch
 
 # Readable on white and on a dark page alike: the page shows through, and text is a middle grey.
 _INK = "#767d86"
-_COLOURS = ("#4c8dd9", "#d9822b", "#3fa06b", "#a06cd5")
+_COLOURS = (
+    "#4c8dd9",
+    "#d9822b",
+    "#3fa06b",
+    "#a06cd5",
+    "#c9a227",
+    "#2fa8a8",
+    "#d1495b",
+    "#8d6e63",
+)
 _STYLE: Any = {
     "svg.hashsalt": "rankmeter",  # without it the ids in the file are random
     "svg.fonttype": "none",
@@ -29,7 +38,8 @@ _STYLE: Any = {
     "ytick.color": _INK,
 }
 # One bar a track says enough; the depths are compared in the report.
-_LEFT_OUT = ("lists-top10-depth100", "lists-top10-depth10000")
+_LEFT_OUT = ("lists-top10-depth100", "lists-top10-depth10000", "small-call")
+_NOT_DRAWN = ("two_threads",)
 _BAR_HEIGHT = 0.8
 
 
@@ -53,6 +63,8 @@ def draw(results: dict[str, Any], path: Path) -> None:
         raise ValueError("nothing to draw: no track has rankmeter and another library")
     labels = {name: row["label"] for track in tracks for name, row in track["libraries"].items()}
     ours = labels.pop("rankmeter")
+    for name in _NOT_DRAWN:
+        labels.pop(name, None)
     colours = dict(zip(labels, _COLOURS, strict=False))
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(9, 1.5 + 0.22 * bars[-1].position), layout="constrained")
@@ -72,7 +84,7 @@ def draw(results: dict[str, Any], path: Path) -> None:
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.set_xlabel(f"time, in multiples of the time of {ours} (logarithmic)")
         patches = [Patch(color=colours[name], label=label) for name, label in labels.items()]
-        figure.legend(handles=patches, loc="outside upper center", ncols=len(labels), frameon=False)
+        figure.legend(handles=patches, loc="outside upper center", ncols=4, frameon=False)
         figure.supxlabel(_caption(results), fontsize=8)
         figure.savefig(path, format="svg", transparent=True, metadata={"Date": None})
 
@@ -84,12 +96,13 @@ def _lay_out(tracks: list[dict[str, Any]]) -> tuple[list[Bar], dict[float, str]]
     position = 0
     for track in tracks:
         ratios = {name: row["times_rankmeter"] for name, row in track["libraries"].items()}
-        del ratios["rankmeter"]
+        for name in ("rankmeter", *_NOT_DRAWN):
+            ratios.pop(name, None)
         if not ratios:
             continue
         bars += (Bar(position + n, name, ratio) for n, (name, ratio) in enumerate(ratios.items()))
         shape = track["shape"]
-        name = f"{track['title']}\n{shape['queries']:,} × {shape['cut'] or shape['depth']:,}"
+        name = f"{track['title']}\n{shape['queries']:,} × {shape.get('cut') or shape['depth']:,}"
         ticks[position + (len(ratios) - 1) / 2] = name
         position += len(ratios) + 1
     return bars, ticks

@@ -31,7 +31,12 @@ def measure(
     tracks: Sequence[str], libraries: Sequence[str], *, rounds: int, quick: bool
 ) -> dict[str, Any]:
     """Measure the tracks in turn; progress goes to the standard error."""
-    present = [name for name in libraries if _is_present(name, warm_up=not quick)]
+    present = [
+        name
+        for name in libraries
+        if any(name in _LIBRARIES[track] for track in tracks)
+        and _is_present(name, warm_up=not quick)
+    ]
     measured: dict[str, Any] = {}
     for name in tracks:
         taking_part = [library for library in _LIBRARIES[name] if library in present]
@@ -55,7 +60,8 @@ def _is_present(library: str, *, warm_up: bool) -> bool:
                 # Compiled code that is kept on disk is made once a machine, not once a process:
                 # the first call that is measured must find it there.
                 _say(f"{worker.label}: warming up")
-                worker.ask("load", track=MEMORY_INPUT.name, quick=True)
+                first = next(track for track in SPEED_TRACKS if library in track.libraries)
+                worker.ask("load", track=first.name, quick=True)
     except MissingError as reason:
         _say(str(reason))
         return False

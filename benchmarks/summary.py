@@ -68,4 +68,7 @@ def _ratio(goal: Goal, name: str, tracks: dict[str, Any]) -> float | None:
         # multiples of the floor, which is the same work on both.
         return times_floor / other["times_floor"] if other else None
     peer = rows.get(goal.other)
-    return peer["times_rankmeter"] if peer else None
+    if peer is None:
+        return None
+    ratio: float = peer["times_rankmeter"]
+    return ratio if goal.aspect == "times as fast as" else 1 / ratio

@@ -5,14 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from benchmarks.arrays import ArrayShape
 from benchmarks.data import Shape
 
-Aspect = Literal["times as fast as", "times the floor", "times the track"]
+Aspect = Literal["times as fast as", "times as fast with", "times the floor", "times the track"]
 
 WHOLE_RANKING = ("ndcg@10", "map", "mrr", "recall@10", "precision@10", "hit@10")
 TOP_10 = ("ndcg@10", "map@10", "mrr@10", "recall@10", "precision@10", "hit@10")
 
+# Who takes part in the tracks of dicts and lists, and everybody.
 EVERY_LIBRARY = ("rankmeter", "pytrec_eval", "ranx", "ir_measures", "plain_python")
+ALL_LIBRARIES = (
+    *EVERY_LIBRARY,
+    "two_threads",
+    "sklearn",
+    "torchmetrics",
+    "torch_topk",
+    "bare_topk",
+    "numpy_argpartition",
+)
 SMALLEST_QUICK_QUERIES = 5
 QUICK_SHARE = 50
 
@@ -28,13 +39,14 @@ class Goal:
     @property
     def text(self) -> str:
         """The goal in words."""
-        if self.aspect == "times as fast as":
-            return f"at least {self.limit:g} times as fast as {self.other}"
+        if self.aspect.startswith("times as fast"):
+            return f"at least {self.limit:g} {self.aspect} {self.other}"
         return f"at most {self.limit:g} {self.aspect} {self.other}".rstrip()
 
     def is_met_by(self, ratio: float) -> bool:
         """Tell whether the ratio keeps to the bound."""
-        return ratio >= self.limit if self.aspect == "times as fast as" else ratio <= self.limit
+        least = self.aspect.startswith("times as fast")
+        return ratio >= self.limit if least else ratio <= self.limit
 
 
 @dataclass(frozen=True)
@@ -44,13 +56,13 @@ class Track:
     name: str
     title: str
     floor: str
-    shape: Shape
+    shape: Shape | ArrayShape
     metrics: tuple[str, ...] = WHOLE_RANKING
     goals: tuple[Goal, ...] = ()
     libraries: tuple[str, ...] = EVERY_LIBRARY
     timed_by: Literal["run", "query"] = "run"
 
-    def shape_for(self, *, quick: bool) -> Shape:
+    def shape_for(self, *, quick: bool) -> Shape | ArrayShape:
         """Return the shape, with fewer queries for a quick run."""
         if not quick:
             return self.shape
@@ -59,7 +71,18 @@ class Track:
 
     def describe(self, *, quick: bool) -> str:
         """Return one line that says what is computed on what."""
-        kind, queries, depth, relevant, not_relevant, cut = self.shape_for(quick=quick)
+        shape = self.shape_for(quick=quick)
+        if isinstance(shape, ArrayShape):
+            of_what = {
+                "scores": "float32 scores with int64 labels",
+                "catalogue": "float32 scores with compressed judgments",
+                "rankings": "int64 ids in rank order with compressed judgments",
+            }[shape.kind]
+            return (
+                f"{self.title}: {', '.join(self.metrics)}; {shape.queries:,} × {shape.depth:,} "
+                f"{of_what}, some {shape.judged} relevant a row"
+            )
+        kind, queries, depth, relevant, not_relevant, cut = shape
         calls = ", one call each" if kind == "one by one" else ""
         documents = "scored documents" if kind == "scored" else "ids in rank order"
         return (
@@ -71,6 +94,7 @@ class Track:
 SUM_SCORES = "for d in run.values(): sum(d.values())"
 LOOK_UP_IDS = "for q, ids in run.items(): list(map(qrels[q].get, ids))"
 LOOK_UP_TOP_10 = "for q, ids in run.items(): list(map(qrels[q].get, ids[:10]))"
+SUM_ARRAYS = "scores.sum(); labels.sum()"
 LOOK_UP_ONE = "[qrels.get(d) for d in ranked]"
 
 # The lists of every depth are the same ones, cut: their first ids lie at the same distances in
@@ -143,6 +167,79 @@ SPEED_TRACKS = (
         ),
         libraries=("rankmeter", "plain_python"),
         timed_by="query",
+    ),
+    Track(
+        name="scores",
+        title="scores",
+        floor=SUM_ARRAYS,
+        shape=ArrayShape("scores", queries=128, depth=1_000, judged=100),
+        metrics=("ndcg@10",),
+        goals=(
+            Goal("times as fast as", 100, "sklearn"),
+            Goal("times as fast as", 100, "torchmetrics"),
+            Goal("times as fast as", 3, "torch_topk"),
+            Goal("times the floor", 3),
+            Goal("times as fast with", 1.7, "two_threads"),
+        ),
+        libraries=(
+            "rankmeter",
+            "two_threads",
+            "sklearn",
+            "torchmetrics",
+            "torch_topk",
+            "numpy_argpartition",
+        ),
+    ),
+    Track(
+        name="scores-short",
+        title="scores, short lists",
+        floor=SUM_ARRAYS,
+        shape=ArrayShape("scores", queries=10_000, depth=100, judged=10),
+        metrics=("ndcg@10",),
+        goals=(
+            Goal("times as fast as", 30, "sklearn"),
+            Goal("times as fast as", 4, "numpy_argpartition"),
+            Goal("times the floor", 6),
+            Goal("times as fast with", 1.7, "two_threads"),
+        ),
+        libraries=("rankmeter", "two_threads", "sklearn", "torch_topk", "numpy_argpartition"),
+    ),
+    Track(
+        name="scores-all",
+        title="scores, all metrics",
+        floor=SUM_ARRAYS,
+        shape=ArrayShape("scores", queries=128, depth=1_000, judged=100),
+        goals=(Goal("times the track", 2.5, "scores"),),
+        libraries=("rankmeter",),
+    ),
+    Track(
+        name="catalogue",
+        title="catalogue",
+        floor="scores.max()",
+        shape=ArrayShape("catalogue", queries=500, depth=100_000, judged=20),
+        metrics=("ndcg@10", "recall@100", "mrr"),
+        goals=(Goal("times the floor", 3),),
+        libraries=("rankmeter", "two_threads"),
+    ),
+    Track(
+        name="rankings",
+        title="rankings",
+        floor="rankings.sum()",
+        shape=ArrayShape("rankings", queries=100_000, depth=100, judged=5),
+        goals=(
+            Goal("times as fast as", 20, "ranx"),
+            Goal("times the floor", 4),
+            Goal("times as fast with", 1.7, "two_threads"),
+        ),
+        libraries=("rankmeter", "two_threads", "ranx"),
+    ),
+    Track(
+        name="small-call",
+        title="small call",
+        floor=SUM_ARRAYS,
+        shape=ArrayShape("scores", queries=8, depth=50, judged=5),
+        metrics=("ndcg@10",),
+        libraries=("rankmeter", "torch_topk", "bare_topk", "numpy_argpartition"),
     ),
 )
 

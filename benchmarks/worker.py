@@ -15,7 +15,8 @@ from statistics import fmean
 from time import perf_counter
 from typing import Any, TextIO
 
-from benchmarks.data import make_track_input
+from benchmarks.arrays import ArrayInput, ArrayShape, make_array_input
+from benchmarks.data import Shape, TrackInput, make_track_input
 from benchmarks.libraries import Library, Means, floor, load
 from benchmarks.memory import peak_growth
 from benchmarks.tracks import MEMORY_INPUT, SPEED_TRACK
@@ -32,7 +33,7 @@ class Worker:
 
     def load(self, track: str, *, quick: bool) -> dict[str, Any]:
         """Make the input of a track, evaluate it once, and see how long that takes."""
-        track_input = make_track_input(
+        track_input = make_input(
             SPEED_TRACK[track].shape_for(quick=quick), SPEED_TRACK[track].metrics
         )
         prepared = self.library.prepare(track_input)
@@ -52,11 +53,18 @@ class Worker:
     def memory(self, *, quick: bool) -> dict[str, Any]:
         """Measure by how much the process grows while it evaluates."""
         # What is loaded at the first call only (code, compiled or not) is not what we ask about.
-        small = make_track_input(MEMORY_INPUT.shape_for(quick=True), MEMORY_INPUT.metrics)
+        small = make_input(MEMORY_INPUT.shape_for(quick=True), MEMORY_INPUT.metrics)
         self.library.evaluate(self.library.prepare(small))
-        whole = make_track_input(MEMORY_INPUT.shape_for(quick=quick), MEMORY_INPUT.metrics)
+        whole = make_input(MEMORY_INPUT.shape_for(quick=quick), MEMORY_INPUT.metrics)
         prepared = self.library.prepare(whole)
         return peak_growth(lambda: self.library.evaluate(prepared))
+
+
+def make_input(shape: Shape | ArrayShape, metrics: tuple[str, ...]) -> TrackInput | ArrayInput:
+    """Make the input of whatever kind the track is."""
+    if isinstance(shape, ArrayShape):
+        return make_array_input(shape, metrics)
+    return make_track_input(shape, metrics)
 
 
 def seconds_a_call(function: Callable[[Any], object], argument: Any, calls: int) -> float:

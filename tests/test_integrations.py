@@ -117,7 +117,7 @@ def test_arrays_of_jax(kind: str) -> None:
 
 
 def test_torchmetrics_over_batches() -> None:
-    ours, torch, torchmetrics = need("torchmetrics")
+    ours, torch, _ = need("torchmetrics")
     features, labels, ids, _ = grouped()
     scores = torch.tensor(features[:, 0])
     target, indexes = torch.tensor(labels), torch.tensor(ids)
@@ -249,7 +249,7 @@ def test_lightgbm_training() -> None:
 
 def test_xgboost_training() -> None:
     ours, xgboost = need("xgboost")
-    features, labels, ids, sizes = grouped()
+    features, labels, ids, _ = grouped()
     held_out = grouped(4)
     valid = xgboost.DMatrix(held_out[0], held_out[1], group=held_out[3])
     history: dict[str, Any] = {}

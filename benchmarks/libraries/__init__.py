@@ -5,8 +5,9 @@
 ``prepare(track_input)``
     Whatever may be done once. Reading the run and the judgments is not part of it.
 ``evaluate(prepared)``
-    What is timed: from dicts and lists of Python to the mean of each metric, keyed by rankmeter's
-    name of it. Where one call a query is asked for, the value of each query, in a list.
+    What is timed: from dicts and lists of Python, or from arrays, to the mean of each metric, keyed
+    by rankmeter's name of it. Where one call a query is asked for, the value of each query, in a
+    list.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Protocol, cast
 
+from benchmarks.arrays import ArrayInput
 from benchmarks.data import TrackInput
 
 Means = dict[str, float] | list[float] | None
@@ -24,7 +26,7 @@ class Library(Protocol):
 
     label: str
 
-    def prepare(self, track_input: TrackInput, /) -> Any: ...
+    def prepare(self, track_input: TrackInput | ArrayInput, /) -> Any: ...
 
     def evaluate(self, prepared: Any, /) -> Means: ...
 

@@ -1,11 +1,17 @@
-"""ranx: numba over its own Qrels and Run, whose making from dicts is counted."""
+"""ranx: numba over its own Qrels and Run, whose making from dicts is counted.
+
+Rankings of integer ids are handed over as the arrays that it builds itself, made beforehand.
+"""
 
 from __future__ import annotations
 
 from importlib.metadata import version
+from typing import Any
 
+import numpy as np
 import ranx
 
+from benchmarks.arrays import ArrayInput
 from benchmarks.data import TrackInput
 from benchmarks.scores_for_lists import run_with_scores
 
@@ -23,16 +29,31 @@ _THEIRS = {
 }
 
 
-def prepare(track_input: TrackInput) -> tuple[TrackInput, dict[str, str]]:
-    return track_input, {name: _THEIRS[name] for name in track_input.metrics}
+def prepare(track_input: TrackInput | ArrayInput) -> tuple[Any, Any, dict[str, str]]:
+    theirs = {name: _THEIRS[name] for name in track_input.metrics}
+    if isinstance(track_input, ArrayInput):
+        return *_built(track_input), theirs
+    return track_input.qrels, track_input, theirs
 
 
-def evaluate(prepared: tuple[TrackInput, dict[str, str]]) -> dict[str, float]:
-    track_input, measures = prepared
-    means = ranx.evaluate(
-        ranx.Qrels(track_input.qrels),
-        ranx.Run(run_with_scores(track_input)),
-        list(measures.values()),
-        threads=1,
-    )
+def evaluate(prepared: tuple[Any, Any, dict[str, str]]) -> dict[str, float]:
+    qrels, run, measures = prepared
+    if not isinstance(run, np.ndarray):
+        qrels, run = ranx.Qrels(qrels), ranx.Run(run_with_scores(run))
+    means = ranx.evaluate(qrels, run, list(measures.values()), threads=1)
     return {name: float(means[theirs]) for name, theirs in measures.items()}
+
+
+def _built(track_input: ArrayInput) -> tuple[Any, Any]:
+    """(id, grade) pairs, highest grade first, and (id, score) pairs, best first."""
+    assert track_input.judgments is not None
+    assert track_input.rankings is not None
+    indptr, ids, grades = track_input.judgments
+    rows = len(indptr) - 1
+    qrels = np.stack([ids, grades], axis=-1).reshape(rows, -1, 2)
+    order = np.argsort(-qrels[:, :, 1], axis=1, kind="stable")
+    qrels = np.take_along_axis(qrels, order[:, :, None], axis=1)
+    scores = np.broadcast_to(
+        np.arange(track_input.rankings.shape[1], 0, -1), track_input.rankings.shape
+    )
+    return qrels.astype(float), np.stack([track_input.rankings, scores], axis=-1).astype(float)

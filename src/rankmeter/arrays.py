@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +16,13 @@ from rankmeter._core.arrays import Judgments, Rows
 from rankmeter.evaluation import Coverage, Evaluation
 from rankmeter.metrics import Metric, compile_metrics
 
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
 Array = npt.NDArray[Any]
 Metrics = str | Metric | Iterable[str | Metric]
 
+_MOST_THREADS = 256
 _ON_THE_CPU = (1, 3)  # device types of DLPack: plain memory, and host memory that a GPU may read
 _EXACT_INTEGERS = 2**53  # from here on doubles skip integers
 
@@ -355,15 +361,12 @@ def _evaluate(
     if threads == 1:
         problem = part(0, count, values, answerable)
     else:
-        from concurrent.futures import ThreadPoolExecutor  # costs as much as all of this package
-
         cuts = [count * i // threads for i in range(threads + 1)]
-        with ThreadPoolExecutor(threads - 1) as pool:
-            others = [
-                pool.submit(part, begin, end, values, answerable)
-                for begin, end in pairwise(cuts[1:])
-            ]
-            problems = [part(0, cuts[1], values, answerable), *(one.result() for one in others)]
+        others = [
+            _pool().submit(part, begin, end, values, answerable)
+            for begin, end in pairwise(cuts[1:])
+        ]
+        problems = [part(0, cuts[1], values, answerable), *(one.result() for one in others)]
         problem = next((one for one in problems if one is not None), None)
     if problem is not None:
         raise ValueError(_words(problem, where))
@@ -377,6 +380,18 @@ def _evaluate(
         retrieved=np.ones(count, np.bool_),
         answerable=answerable.view(np.bool_),
     )
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """Threads that wait for the next call; to start them costs more than a small call."""
+    from concurrent.futures import ThreadPoolExecutor  # costs as much as all of this package
+
+    return ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="rankmeter")
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has none of them
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def _words(problem: tuple[str, int, int, int, Any], where: Callable[[int, int], str]) -> str:
@@ -450,7 +465,7 @@ def _array(name: str, given: Any) -> Array:
                 if not hasattr(given, "float"):
                     raise
                 array = np.asarray(given.float())  # torch has no bfloat16 for numpy
-    if array.dtype.name == "bfloat16":
+    if array.dtype.kind == "V" and array.dtype.name == "bfloat16":
         array = array.astype(np.float32)
     if array.dtype.kind == "O":
         raise TypeError(f"{name} has dtype object: pass an array of numbers")

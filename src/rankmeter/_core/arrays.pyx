@@ -5,7 +5,7 @@ that are read here; every value is checked here, as it is read, so that an array
 changes meanwhile gives a wrong value at worst.
 """
 
-from sys import byteorder
+import sys
 
 from cpython.buffer cimport (
     PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer,
@@ -95,7 +95,8 @@ cdef class Rows:
         cdef Py_ssize_t i
         PyObject_GetBuffer(array, &self.buffer, PyBUF_STRIDES | PyBUF_FORMAT)
         self.held = True
-        code = self.buffer.format.decode().lstrip("@=" + ("<" if byteorder == "little" else ">"))
+        native = "@=<" if sys.byteorder == "little" else "@=>"
+        code = self.buffer.format.decode().lstrip(native)
         self.kind = ord("f" if code in "fd" else "u" if code in "?B" else "i" if code in "hilq"
                         else "x")
         if self.kind == b"x":
