@@ -1,8 +1,10 @@
 """Everything compiled.
 
 The compiled side promises that no input can crash the interpreter: what it reads without bounds
-checks it has measured itself. It raises TypeError for a value of the wrong type and ValueError for
-a wrong value, naming query, document and value. It keeps no state between calls but a table of
+checks it has measured itself, and what another thread may change meanwhile it checks as it reads it.
+It raises TypeError for a value of the wrong type and ValueError for
+a wrong value, naming query, document and value; the doors for arrays, which hold no GIL, tell the
+wrapper what is wrong instead. It keeps no state between calls but a table of
 constants that only grows, so any function may be called from several threads; a ``Judgments`` or a
 ``Metrics`` never changes once made.
 
@@ -11,7 +13,8 @@ of means, of missing queries and of names.
 
 query     the record of one query that every door fills and every kernel reads
 rounded   correctly rounded constants
-ranks     ranks of the judged documents from their scores
+ranks     ranks of the judged documents from their scores; counting.h has the loops
 kernels   the metrics
 mappings  the door for dicts and lists
+arrays    the doors for scores with labels, rankings of integer ids, and grades
 """
