@@ -363,6 +363,41 @@ def test_masked_candidates_are_not_there() -> None:
     assert ev.coverage.no_relevant == 1
 
 
+@pytest.mark.parametrize(
+    "ids", [[1, "1", 1, "1"], ["a", "a\0", "a", "a\0"], [(1, 2), (2, 1), (1, 2), (2, 1)]], ids=repr
+)
+def test_query_ids_that_numpy_would_confuse(ids: list[Any]) -> None:
+    ev = rm.evaluate_scores([0.1, 0.5, 0.2, 0.4], [1, 1, 0, 0], "mrr", query_ids=ids)
+    assert ev.per_query == {ids[0]: {"mrr": 0.5}, ids[1]: {"mrr": 1.0}}
+
+
+def test_query_ids_of_pandas() -> None:
+    pandas = pytest.importorskip("pandas")
+    ids = pandas.Series(["x", "y", "x", "y"])
+    for column in (ids, ids.astype(object), ids.to_numpy(object), ids.astype("category")):
+        ev = rm.evaluate_scores([0.1, 0.5, 0.2, 0.4], [1, 1, 0, 0], "mrr", query_ids=column)
+        assert ev.per_query == {"x": {"mrr": 0.5}, "y": {"mrr": 1.0}}
+    named = rm.evaluate_scores(TWO, ONES, "mrr", query_ids=ids[:2])
+    assert named.query_ids == ("x", "y")
+    assert rm.evaluate_scores(TWO, ONES, "mrr", query_ids={"a": 1, "b": 2}.keys()).query_ids == (
+        "a",
+        "b",
+    )
+
+
+def test_names_are_kept_whatever_becomes_of_the_list() -> None:
+    names = ["a", "b"]
+    ev = rm.evaluate_scores(TWO, ONES, "mrr", query_ids=names)
+    names.clear()
+    assert ev.query_ids == ("a", "b")
+
+
+def test_the_row_of_a_fault_is_that_of_the_input() -> None:
+    scores = [1.0, 2.0, 3.0, math.nan]
+    with pytest.raises(ValueError, match="query 'b', row 3: the score is NaN"):
+        rm.evaluate_scores(scores, [1, 0, 0, 1], "mrr", query_ids=["a", "b", "a", "b"])
+
+
 # ---------------------------------------------------------------------------------------------
 # Rankings
 
@@ -404,6 +439,32 @@ def test_rankings_are_read_as_deep_as_the_metrics_need() -> None:
     assert rm.evaluate_rankings(twice_below, triple, "mrr@3")["mrr@3"] == 0.5
     with pytest.raises(ValueError, match="row 0: id 1 stands twice in the ranking, at columns 0 "):
         rm.evaluate_rankings(twice_below, triple, "mrr")
+
+
+def test_rankings_without_any_id() -> None:
+    for empty in ([], np.array([], int)):
+        assert rm.evaluate_rankings((empty, [0, 0]), ([0, 1], [3], [1]), "mrr")["mrr"] == 0.0
+
+
+def test_pads_in_disguise() -> None:
+    judgments = ([0, 1], [7], [1])
+    for dtype in ("u4", "u8"):
+        ids = np.array([[5, 7, -1, -1]]).astype(dtype)
+        assert rm.evaluate_rankings(ids, judgments, "mrr")["mrr"] == 0.5
+    assert rm.evaluate_rankings(ids, judgments, "mrr", pad=2**64 - 1)["mrr"] == 0.5
+
+
+def test_a_stored_zero_is_judged_however_it_is_stored() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    diagonal = sparse.dia_matrix(np.diag([1.0, 0.0, 2.0]))
+    scores = np.arange(9.0).reshape(3, 3)
+    same(
+        rm.evaluate_scores(scores, diagonal, "mrr"),
+        rm.evaluate_scores(scores, sparse.csr_matrix(diagonal), "mrr"),
+    )
+    if hasattr(sparse, "coo_array"):
+        with pytest.raises(ValueError, match="two dimensions"):
+            rm.evaluate_scores(scores, sparse.coo_array(np.ones(3)), "mrr")
 
 
 def test_scipy_sparse_judgments(rng: np.random.Generator) -> None:
@@ -506,7 +567,13 @@ def changed(values: np.ndarray, value: float, *place: int) -> np.ndarray:
         ((TWO.ravel(), ONES.ravel()), {"groups": [2.0, 2.0]}, TypeError, "groups must be integers"),
         ((TWO.ravel(), ONES.ravel()), {"groups": [[2, 2]]}, ValueError, "groups .* one dimension"),
         ((TWO.ravel(), ONES.ravel()), {"query_ids": [1]}, ValueError, "each of the 4 scores"),
-        ((TWO.ravel(), ONES.ravel()), {"query_ids": [1.0] * 4}, TypeError, "integers or strings"),
+        ((TWO.ravel(), ONES.ravel()), {"query_ids": [None] * 4}, TypeError, "None is none"),
+        ((TWO.ravel(), ONES.ravel()), {"query_ids": [math.nan] * 4}, TypeError, "nan is none"),
+        ((TWO.ravel(), ONES.ravel()), {"query_ids": "abcd"}, TypeError, "not str"),
+        ((TWO.ravel(), ONES.ravel()), {"groups": 2.0}, ValueError, "groups must have one dim"),
+        ((TWO, ONES), {"query_ids": "ab"}, TypeError, "query_ids must be a sequence .* not str"),
+        ((TWO, ONES), {"query_ids": np.array([[1], [2]])}, TypeError, "one-dimensional ids"),
+        ((TWO, ONES), {"query_ids": np.array(1)}, TypeError, "must have one dimension"),
         ((TWO.ravel(), TRIPLE), {"groups": [2, 2]}, ValueError, "two-dimensional scores"),
         ((TWO, ONES), {"groups": [2, 2]}, ValueError, "groups are for one-dimensional"),
         (
@@ -534,7 +601,7 @@ def changed(values: np.ndarray, value: float, *place: int) -> np.ndarray:
         ((TWO, ONES), {"threads": 0}, ValueError, "threads must be at least 1"),
         ((TWO, ONES), {"threads": 1.5}, TypeError, "threads must be an integer"),
         ((TWO, ONES), {"threads": True}, TypeError, "threads must be an integer"),
-        ((TWO, ONES), {"query_ids": ["a"]}, ValueError, "each of the 2 queries; they have 1"),
+        ((TWO, ONES), {"query_ids": ["a"]}, ValueError, "each of the 2 queries; they name 1"),
         ((TWO, ONES), {"query_ids": ["a", "a"]}, ValueError, "query 'a' is named twice"),
         ((TWO, ([0, 1, 2], [0, 2], [1, 1])), {}, ValueError, "row 1 of the judgments: .* column 2"),
         ((TWO, ([0, 1, 2], [0, -1], [1, 1])), {}, ValueError, "there is no column -1"),
@@ -575,7 +642,8 @@ def test_scores_that_are_refused(arguments: Any, options: Any, error: Any, messa
             "row 0: an id stands behind the pad -1 at",
         ),
         ([[-1, -1, 2], [3, 4, 5]], TRIPLE, {}, ValueError, "row 0: an id stands behind the pad -1"),
-        ([[1, 0, 2], [3, 4, 5]], TRIPLE, {"pad": 0}, ValueError, "behind the pad 0 at column 1"),
+        ([[1, 9, 2], [3, 4, 5]], TRIPLE, {"pad": 9}, ValueError, "behind the pad 9 at column 1"),
+        ([[1, 0, 0], [3, 4, 5]], TRIPLE, {"pad": 0}, ValueError, "id 0 is judged, but is the pad"),
         ([[1.0, 2.0]], TRIPLE, {}, TypeError, "rankings must be integers, not float64"),
         ([["a"]], TRIPLE, {}, TypeError, "rankings must be integers"),
         ([[True]], TRIPLE, {}, TypeError, "rankings must be integers, not bool"),
@@ -653,7 +721,7 @@ def test_faults_in_groups_and_queries_are_named() -> None:
     scores, labels = np.array([1.0, 2.0, math.nan, 4.0]), np.array([1, 0, 0, 1])
     with pytest.raises(ValueError, match="group 1, row 2: the score is NaN"):
         rm.evaluate_scores(scores, labels, "mrr", groups=[2, 2])
-    with pytest.raises(ValueError, match="query 'b', its candidate 1: the score is NaN"):
+    with pytest.raises(ValueError, match="query 'b', row 2: the score is NaN"):
         rm.evaluate_scores(scores, labels, "mrr", query_ids=["a", "b", "b", "a"])
     mask = np.array([False, True, True, True])
     with pytest.raises(ValueError, match="group 0, row 2: the score is NaN"):
@@ -693,7 +761,7 @@ def test_a_tensor_on_a_gpu_is_refused() -> None:
 # Threads
 
 
-@pytest.mark.parametrize("threads", [2, 3, 8, 500])
+@pytest.mark.parametrize("threads", [2, 3, 8, 10**12, np.int8(100)])
 def test_digits_do_not_depend_on_the_number_of_threads(
     threads: int, rng: np.random.Generator
 ) -> None:
@@ -735,11 +803,17 @@ def test_arrays_that_change_while_they_are_read(rng: np.random.Generator) -> Non
     indptr = np.arange(0, 50 * 20 + 1, 20)
     indices = np.array([rng.choice(500, 20, replace=False) for _ in range(50)])
     rankings = np.argsort(-scores, axis=1)
+    mask = rng.random(scores.shape) < 0.5
+    kept = labels.copy()
+    few = (np.arange(51) * 5, np.tile(np.arange(0, 15, 3), 50), np.ones(250))
     done = threading.Event()
 
     def meddle() -> None:
         noise = np.random.default_rng(1)
         while not done.is_set():
+            scores[:, ::3] = math.nan
+            scores[:, ::3] = 0.5
+            mask[:] = noise.random(mask.shape) < 0.5
             labels[:] = noise.integers(0, 2**40, labels.shape)
             indices[:] = noise.integers(-(2**40), 2**40, indices.shape)
             rankings[:] = noise.integers(-(2**40), 2**40, rankings.shape)
@@ -754,6 +828,9 @@ def test_arrays_that_change_while_they_are_read(rng: np.random.Generator) -> Non
                 lambda: rm.evaluate_scores(
                     scores, (indptr, indices.ravel(), np.ones(1000)), SIX, threads=2
                 ),
+                lambda: rm.evaluate_scores(scores, kept, ["ndcg@5"], mask=mask),
+                lambda: rm.evaluate_scores(scores, kept, ["map", "ndcg"], ties="expected"),
+                lambda: rm.evaluate_scores(scores, few, ["map", "ndcg"], mask=mask),
                 lambda: rm.evaluate_rankings(
                     rankings, (indptr, indices.ravel(), np.ones(1000)), SIX
                 ),

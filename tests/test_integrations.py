@@ -137,8 +137,19 @@ def test_torchmetrics_over_batches() -> None:
     assert metric.compute()["mrr"] == 0.5
     with pytest.raises(ValueError, match=r"same shape, not \(2,\), \(1,\) and \(2,\)"):
         metric.update(torch.zeros(2), torch.zeros(1), torch.zeros(2))
+    with pytest.raises(TypeError, match=r"indexes must be integers, not torch\.float32"):
+        metric.update(torch.zeros(2), torch.zeros(2), torch.zeros(2))
     with pytest.raises(ValueError, match="did you mean"):
         ours.RankingMetric("ndgc@10")
+
+
+def test_torchmetrics_over_batches_of_different_types() -> None:
+    ours, torch, _ = need("torchmetrics")
+    metric = ours.RankingMetric("mrr")
+    ones = torch.ones(2, dtype=torch.int16)
+    metric.update(torch.tensor([70_000, 70_001]), torch.tensor([0, 1]), ones)
+    metric.update(torch.tensor([0.5, 0.25]).half(), torch.tensor([False, True]), 2 * ones)
+    assert metric.compute() == 0.75
 
 
 def test_torchmetrics_in_a_collection() -> None:
@@ -258,17 +269,18 @@ def test_xgboost_training() -> None:
         xgboost.DMatrix(features, labels, qid=ids),
         num_boost_round=8,
         evals=[(valid, "valid")],
-        custom_metric=ours.custom_metric(["ndcg@5", "mrr"]),
+        custom_metric=ours.custom_metric(["mrr(rel=2)", "ndcg@5( gain={1:1, 2:3, 3:7})"]),
         maximize=True,
         early_stopping_rounds=5,
         evals_result=history,
         verbose_eval=False,
     )
-    assert set(history["valid"]) == {"ndcg@5", "mrr"}
+    name = "ndcg@5(gain={1=1,2=3,3=7})"
+    assert set(history["valid"]) == {"mrr(rel=2)", name}
     last = booster.num_boosted_rounds()
     scores = booster.predict(valid, iteration_range=(0, last))
     ev = rm.evaluate_scores(scores, held_out[1], "ndcg@5", groups=held_out[3])
-    assert history["valid"]["ndcg@5"][last - 1] == pytest.approx(ev["ndcg@5"], abs=1e-6)
+    assert history["valid"][name][last - 1] == pytest.approx(ev["ndcg@5"], abs=1e-6)
     with pytest.raises(ValueError, match="no group"):
         ours.custom_metric("mrr")(features[:, 0], xgboost.DMatrix(features, labels))
 

@@ -546,6 +546,16 @@ def test_a_number_that_is_no_cutoff(k: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    "gain", [{Fraction(1, 3): 1, 1 / 3: 2}, {2**53: 1, 2**53 + 1: 1}], ids=repr
+)
+def test_two_gains_of_one_grade(gain: Any) -> None:
+    with says(ValueError, "two entries for one grade"):
+        rm.ndcg_at_k(["a"], {"a": 1}, gain=gain)
+    with says(ValueError, "two entries for one grade"):
+        rm.Metric("ndcg", 2, gain=gain)
+
+
+@pytest.mark.parametrize(
     ("wrong", "hints"),
     [
         ("nDCG@10(gain=linear)", ["'ndcg@10(gain=linear)'"]),

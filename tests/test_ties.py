@@ -132,6 +132,23 @@ def test_expectations_agree_with_many_drawn_orders(n_judged: int, n_scores: int)
     assert (np.max(drawn, axis=0) <= exact.bounds.highest.values[0]).all()
 
 
+def test_gains_near_the_largest_double() -> None:
+    one: list[Any] = [[1.0, 1.0, 1.0]]
+    for labels, metrics in (
+        ([[1023, 1023, 0]], ["ndcg@1", "ndcg@2"]),
+        ([[1e308, 1e308, 0]], ["ndcg@1(gain=linear)"]),
+    ):
+        ev = rm.evaluate_scores(one, labels, metrics, ties="expected")
+        assert list(ev.mean.values()) == pytest.approx([2 / 3] * len(metrics))
+
+
+def test_what_was_pickled_is_still_read_only() -> None:
+    ev = pickle.loads(pickle.dumps(evaluation(range(3))))
+    for values in (ev.values, ev.bounds.lowest.values):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0, 0] = 2.0
+
+
 def test_lists_have_no_ties() -> None:
     ev = rm.evaluate({"q": {"b": 1}}, {"q": ["a", "b"]}, "mrr", ties="expected")
     assert (ev["mrr"], ev.ties) == (0.5, 0)

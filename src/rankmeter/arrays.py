@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -58,7 +59,7 @@ def evaluate_scores(
         Of the shape of `scores`: False where there is no candidate, whatever stands there.
     groups : array of int, optional
         How many rows belong to each query, one after the other, as LightGBM and XGBoost hold it.
-    query_ids : array or sequence, optional
+    query_ids : array or sequence of hashable, optional
         For one-dimensional scores without `groups`: the query of each row, in any order. Otherwise
         the name of each query; without them queries are numbered from 0.
     ties : {"input", "expected"}
@@ -87,8 +88,9 @@ def evaluate_scores(
     An array is anything with ``__array__``, ``__dlpack__`` or the buffer protocol, or a list.
     Nothing is copied of float32 and float64 scores, and of bool, uint8, int16, int32, int64,
     float32 and float64 labels, where rows are contiguous. Other types and layouts are copied, as
-    are masked rows (one at a time), ``indptr``, ``indices`` and ``data``, and rows in the order of
-    `query_ids` where these are not grouped already. The GIL is released.
+    are masked rows (one at a time), ``indptr``, ``indices`` that are not int64, ``data`` that are
+    not float64, and rows in the order of `query_ids` where these are not grouped already. The GIL
+    is released.
 
     Examples
     --------
@@ -140,10 +142,11 @@ def evaluate_scores(
         if order is not None:
             scores, labels = scores[order], labels[order]
             mask = None if mask is None else mask[order]
-        found = query_ids
+        starts, names_of_rows = indptr, query_ids
 
         def where(row: int, place: int) -> str:
-            return f"query {found[row]!r}, its candidate {place}"
+            place += starts[row]
+            return f"query {names_of_rows[row]!r}, row {place if order is None else order[place]}"
 
     else:
         raise ValueError(
@@ -187,9 +190,9 @@ def evaluate_rankings(
     Parameters
     ----------
     rankings : array of int, or tuple
-        Queries x ranks, best first, filled up with `pad`; or ``(values, indptr)``, where row i is
-        ``values[indptr[i]:indptr[i + 1]]``. Ids are not negative. Read only as deep as the metrics
-        need.
+        Queries x ranks, best first, filled up with `pad`; or a tuple ``(values, indptr)``, where
+        row i is ``values[indptr[i]:indptr[i + 1]]``. Ids are not negative. Read only as deep as
+        the metrics need.
     judgments : scipy.sparse matrix or array, or tuple
         Compressed rows ``(indptr, indices, data)``: the judged ids of each query and their grades.
     metrics : str, Metric, or sequence of these
@@ -217,8 +220,9 @@ def evaluate_rankings(
 
     Notes
     -----
-    int32 and int64 ids are not copied where rows are contiguous; other integers are, and so are
-    the judgments. The GIL is released.
+    int32, int64 and uint64 ids are not copied where rows are contiguous; other integers are, and
+    so are ``indptr``, ``indices`` that are not int64 and ``data`` that are not float64. The largest
+    uint32 and uint64, which is -1 in disguise, is taken for -1. The GIL is released.
 
     Examples
     --------
@@ -233,10 +237,12 @@ def evaluate_rankings(
     names, compiled = compile_metrics(metrics)
     if isinstance(pad, bool) or not isinstance(pad, (int, np.integer)):
         raise TypeError(f"pad must be an integer, not {pad!r}")
-    if not -(2**63) <= pad < 2**63:
-        raise ValueError(f"pad must be an int64, not {pad}")
     given, indptr = _split("rankings", rankings)
     ids = _readable_ids("rankings", given)
+    if given.dtype == np.uint64 and pad == 2**64 - 1:
+        pad = -1
+    if not -(2**63) <= pad < 2**63:
+        raise ValueError(f"pad must be an int64, not {pad}")
     indptr = _checked_rows("rankings", ids, indptr)
     rows = Rows(ids, indptr)
     if not _is_compressed(judgments):
@@ -244,7 +250,7 @@ def evaluate_rankings(
             "judgments must be a scipy.sparse matrix or (indptr, indices, data), "
             f"not {type(judgments).__name__}"
         )
-    columns = _judgments("judgments", judgments, rows.count, None)
+    columns = _judgments("judgments", judgments, rows.count, None, pad)
 
     def part(begin: int, end: int, values: Array, answerable: Array) -> Any:
         return core.evaluate_rankings(
@@ -268,8 +274,9 @@ def evaluate_grades(
     ----------
     grades : array, or tuple
         Queries x ranks: the grade of each retrieved document, best rank first; 0 where it is not
-        judged. Or ``(values, indptr)``. The end of a floating row may be filled up with NaN; zeros
-        there change nothing either.
+        judged. Or a tuple ``(values, indptr)``, whose row i is
+        ``values[indptr[i]:indptr[i + 1]]``. The end of a floating row may be filled up with NaN;
+        zeros there change nothing either.
     metrics : str, Metric, or sequence of these
         Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
     ideal : array, tuple, or "retrieved"
@@ -358,6 +365,7 @@ def _evaluate(
     names_of_queries = range(count) if query_ids is None else _names(query_ids, count)
     values = np.empty((3 if tied else 1, count, len(names)))
     answerable = np.empty(count, np.uint8)
+    threads = min(int(threads), count)
     if threads == 1:
         problem = part(0, count, values, answerable)
     else:
@@ -422,19 +430,31 @@ def _words(problem: tuple[str, int, int, int, Any], where: Callable[[int, int], 
 
 
 def _names(query_ids: Any, count: int) -> Sequence[Any]:
-    names = (
-        query_ids
-        if isinstance(query_ids, (list, tuple, range))
-        else _array("query_ids", query_ids).tolist()
-    )
-    if not isinstance(names, (list, tuple, range)) or len(names) != count:
-        length = len(names) if hasattr(names, "__len__") else "no"
-        raise ValueError(f"query_ids must name each of the {count} queries; they have {length}")
+    if isinstance(query_ids, range):
+        names: Sequence[Any] = query_ids
+    else:
+        names = tuple(_listed(query_ids))
+    if len(names) != count:
+        raise ValueError(f"query_ids must name each of the {count} queries; they name {len(names)}")
     if len(set(names)) < count:
-        seen: set[Any] = set()
-        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        twice = next(name for name, times in Counter(names).items() if times > 1)
         raise ValueError(f"query {twice!r} is named twice in query_ids")
     return names
+
+
+def _listed(query_ids: Any) -> list[Any]:
+    """Ids as hashable objects of Python, none of them None or NaN."""
+    if isinstance(query_ids, (str, bytes)):
+        raise TypeError(f"query_ids must be a sequence of ids, not {type(query_ids).__name__}")
+    if hasattr(query_ids, "detach"):
+        query_ids = query_ids.detach().cpu()
+    found = query_ids.tolist() if hasattr(query_ids, "tolist") else list(query_ids)
+    for name in found if isinstance(found, list) else [found]:
+        if name is None or name != name or not isinstance(name, Hashable):
+            raise TypeError(f"query_ids must be one-dimensional ids; {name!r} is none")
+    if not isinstance(found, list):
+        raise TypeError("query_ids must have one dimension, not none")
+    return found
 
 
 # From anything to an array
@@ -489,7 +509,8 @@ def _readable_scores(scores: Array) -> Array:
         return np.ascontiguousarray(scores, np.float32)
     if kind not in "iuf":
         raise TypeError(f"scores must be numbers, not {scores.dtype}")
-    rounded = np.ascontiguousarray(scores, np.float64)
+    with np.errstate(over="ignore"):  # what is beyond all doubles is not the same
+        rounded = np.ascontiguousarray(scores, np.float64)
     if kind == "f":
         same = bool(((rounded == scores) | (scores != scores)).all())
     else:
@@ -522,13 +543,17 @@ def _readable_grades(name: str, grades: Array) -> Array:
 
 
 def _readable_ids(name: str, ids: Array) -> Array:
-    if ids.dtype.kind not in "iu":
+    kind, size = ids.dtype.kind, ids.itemsize
+    if kind not in "iu" and ids.size:
         raise TypeError(f"{name} must be integers, not {ids.dtype}")
-    if ids.dtype.kind == "u" and ids.itemsize == 8:
-        return _side_by_side(ids).view(np.int64)  # the largest is -1, and may be the pad
-    if ids.dtype.kind == "i" and ids.itemsize in (4, 8):
+    if kind == "u" and size == 8:
+        return _side_by_side(ids).view(np.int64)
+    if kind == "i" and size in (4, 8):
         return _side_by_side(ids)
-    return np.ascontiguousarray(ids, np.int64)
+    wider = np.ascontiguousarray(ids, np.int64)
+    if kind == "u" and size == 4:
+        wider[wider == 2**32 - 1] = -1
+    return wider
 
 
 # Rows
@@ -597,10 +622,10 @@ def _checked_indptr(name: str, indptr: Any, length: int) -> npt.NDArray[np.int64
 
 def _indptr_of_groups(groups: Any, length: int) -> npt.NDArray[np.int64]:
     sizes = _array("groups", groups)
-    if sizes.dtype.kind not in "iu" and len(sizes):
-        raise TypeError(f"groups must be integers, not {sizes.dtype}")
     if sizes.ndim != 1:
         raise ValueError(f"groups must have one dimension, not the shape {sizes.shape}")
+    if sizes.dtype.kind not in "iu" and len(sizes):
+        raise TypeError(f"groups must be integers, not {sizes.dtype}")
     if len(sizes) and int(sizes.min()) < 0:
         raise ValueError(f"group {int(sizes.argmin())} has the size {sizes.min()}")
     total = sum(sizes.tolist())
@@ -613,8 +638,16 @@ def _indptr_of_groups(groups: Any, length: int) -> npt.NDArray[np.int64]:
 
 def _grouped(query_ids: Any, length: int) -> tuple[Array | None, npt.NDArray[np.int64], list[Any]]:
     """An order that brings equal ids together (None: they are), where each starts, and the ids."""
-    ids = _array("query_ids", query_ids)
-    if ids.dtype.kind not in "iuUSbT":
+    names: list[Any] | None = None
+    if hasattr(query_ids, "dtype") and getattr(query_ids.dtype, "kind", "iu") in "iuUSb":
+        ids = _array("query_ids", query_ids)
+    else:
+        # numbered as they appear, since numpy would make strings of mixed ids
+        numbers: dict[Any, int] = {}
+        listed = _listed(query_ids)
+        ids = np.array([numbers.setdefault(name, len(numbers)) for name in listed], np.int64)
+        names = list(numbers)
+    if ids.dtype.kind not in "iuUSb":
         raise TypeError(f"query_ids must be integers or strings, not {ids.dtype}")
     if ids.shape != (length,):
         raise ValueError(
@@ -629,7 +662,8 @@ def _grouped(query_ids: Any, length: int) -> tuple[Array | None, npt.NDArray[np.
         order = np.argsort(appearance[inverse], kind="stable")
         ids = ids[order]
         starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
-    return order, np.append(starts, length).astype(np.int64), ids[starts].tolist()
+    found = ids[starts].tolist() if names is None else names
+    return order, np.append(starts, length).astype(np.int64), found
 
 
 # Compressed rows
@@ -639,8 +673,12 @@ def _is_compressed(labels: Any) -> bool:
     return hasattr(labels, "tocsr") or (isinstance(labels, tuple) and len(labels) == 3)
 
 
-def _judgments(name: str, labels: Any, count: int, n_columns: int | None) -> Judgments:
+def _judgments(
+    name: str, labels: Any, count: int, n_columns: int | None, pad: int = -1
+) -> Judgments:
     if hasattr(labels, "tocsr"):
+        if len(labels.shape) != 2:
+            raise ValueError(f"{name} must have two dimensions, not the shape {labels.shape}")
         if n_columns is not None and labels.shape != (count, n_columns):
             raise ValueError(
                 f"{name} and scores must have the same shape, not {labels.shape} "
@@ -648,7 +686,7 @@ def _judgments(name: str, labels: Any, count: int, n_columns: int | None) -> Jud
             )
         n_columns = labels.shape[1]
         rows = labels.tocsr()
-        if rows.nnz != labels.nnz:  # converting adds up what stands twice
+        if labels.format == "coo" and rows.nnz != labels.nnz:  # made one of what stands twice
             raise ValueError(f"{name} holds two values for one place")
         given, indices, data = rows.indptr, rows.indices, rows.data
     else:
@@ -668,6 +706,8 @@ def _judgments(name: str, labels: Any, count: int, n_columns: int | None) -> Jud
     if len(indptr) - 1 != count:
         raise ValueError(f"{name} has {len(indptr) - 1} rows, but there are {count} queries")
     used = slice(int(indptr[-1]))
+    if pad >= 0 and (columns[used] == pad).any():
+        raise ValueError(f"id {pad} is judged, but is the pad: it could never be found")
     return Judgments(
         Rows(np.ascontiguousarray(columns[used], np.int64), indptr),
         Rows(np.ascontiguousarray(grades[used], np.float64), indptr),

@@ -112,8 +112,15 @@ class Evaluation:
         self._highest = highest
         self._retrieved = retrieved
         self._answerable = answerable
-        for array in (values, lowest, highest):
+        self._protect()
+
+    def _protect(self) -> None:
+        for array in (self.values, self._lowest, self._highest):
             array.flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._protect()  # a pickle does not hold the flag
 
     @property
     def query_ids(self) -> tuple[Any, ...]:
@@ -455,8 +462,9 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
     Returns
     -------
     Evaluation
-        To the last bit what one evaluation of all queries gives: the mean is a rounded exact sum,
-        so it does not depend on where it was cut. The coverages are added.
+        Values and means to the last bit those of one evaluation of all queries: the mean is a
+        rounded exact sum, so it does not depend on where it was cut. The coverages are added: a
+        run that is not cut like the qrels has unjudged queries in every part.
 
     Raises
     ------

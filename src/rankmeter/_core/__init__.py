@@ -1,12 +1,11 @@
 """Everything compiled.
 
 The compiled side promises that no input can crash the interpreter: what it reads without bounds
-checks it has measured itself, and what another thread may change meanwhile it checks as it reads it.
-It raises TypeError for a value of the wrong type and ValueError for
-a wrong value, naming query, document and value; the doors for arrays, which hold no GIL, tell the
-wrapper what is wrong instead. It keeps no state between calls but a table of
-constants that only grows, so any function may be called from several threads; a ``Judgments`` or a
-``Metrics`` never changes once made.
+checks it has measured itself, and what another thread may change it checks as it reads. It raises
+TypeError for a value of the wrong type and ValueError for a wrong value, naming query, document and
+value; the doors for arrays, which do not hold the GIL, tell the wrapper what is wrong instead. It
+keeps no state between calls but a table of constants that only grows, so any function may be called
+from several threads; a ``Judgments`` or a ``Metrics`` never changes once made.
 
 The wrapper in Python checks option names and metric names before, and is the only one that knows
 of means, of missing queries and of names.

@@ -241,6 +241,31 @@ cdef bint settle_ideal(
     return False
 
 
+# Masks
+
+# A row without the candidates that a mask leaves out.
+cdef struct Compact:
+    Py_ssize_t capacity
+    double *labels
+    Py_ssize_t *places          # of each column, where it is now
+    Py_ssize_t *columns         # of each place, where it was
+
+
+cdef int reserve_compact(Compact *compact, Py_ssize_t n) except -1 nogil:
+    if n <= compact.capacity:
+        return 0
+    free(compact.labels)
+    compact.capacity = 0
+    compact.labels = <double *> malloc(n * (sizeof(double) + 2 * sizeof(Py_ssize_t)))
+    if compact.labels == NULL:
+        with gil:
+            raise MemoryError()
+    compact.places = <Py_ssize_t *> (compact.labels + n)
+    compact.columns = compact.places + n
+    compact.capacity = n
+    return 0
+
+
 # Judgments by row
 
 cdef int ascending(const void *a, const void *b) noexcept nogil:
@@ -275,10 +300,10 @@ cdef class Judgments:
         self.n_columns = n_columns
 
     cdef Py_ssize_t read(
-        self, Py_ssize_t i, double lowest, const uint8_t *mask, Scratch *scratch, Query *record,
-        Problem *problem,
+        self, Py_ssize_t i, double lowest, const Compact *compact, Py_ssize_t kept,
+        Scratch *scratch, Query *record, Problem *problem,
     ) except -1 nogil:
-        """Find the judged documents of grade `lowest` or more in row `i`."""
+        """Find the judged documents of grade `lowest` or more in row `i`, unless masked."""
         cdef Py_ssize_t j, n, count = 0, n_judged = 0
         cdef const int64_t *columns = <const int64_t *> self.columns.row(i, &n)
         cdef const double *grades = <const double *> self.grades.row(i, &n)
@@ -301,8 +326,10 @@ cdef class Judgments:
             rising &= column > last
             last = column
             scratch.counts[j] = column
-            if mask != NULL and not mask[column]:
-                continue
+            if compact != NULL:
+                column = compact.places[column]
+                if column >= kept or compact.columns[column] != scratch.counts[j]:
+                    continue
             n_judged += 1
             if grade >= lowest:
                 scratch.found[count].place = column
@@ -320,29 +347,6 @@ cdef class Judgments:
 
 
 # Scores
-
-# A row without the candidates that a mask leaves out.
-cdef struct Compact:
-    Py_ssize_t capacity
-    double *labels
-    Py_ssize_t *places          # of each column, where it is now
-    Py_ssize_t *columns         # of each place, where it was
-
-
-cdef int reserve_compact(Compact *compact, Py_ssize_t n) except -1 nogil:
-    if n <= compact.capacity:
-        return 0
-    free(compact.labels)
-    compact.capacity = 0
-    compact.labels = <double *> malloc(n * (sizeof(double) + 2 * sizeof(Py_ssize_t)))
-    if compact.labels == NULL:
-        with gil:
-            raise MemoryError()
-    compact.places = <Py_ssize_t *> (compact.labels + n)
-    compact.columns = compact.places + n
-    compact.capacity = n
-    return 0
-
 
 cdef int score_row(
     const real *scores, Py_ssize_t n, Py_ssize_t i, Rows labels, Judgments judgments,
@@ -367,10 +371,9 @@ cdef int score_row(
         n = kept
     record.n_judged = record.n_retrieved = n
     if judgments is not None:
-        n_found = judgments.read(i, plan.lowest, mask, scratch, record, problem)
-        if mask != NULL:
-            for j in range(n_found):
-                scratch.found[j].place = compact.places[scratch.found[j].place]
+        n_found = judgments.read(
+            i, plan.lowest, compact if mask != NULL else NULL, kept, scratch, record, problem
+        )
     elif mask != NULL:
         n_found = read_grades(compact.labels, n, plan.lowest, scratch, problem)
     else:
@@ -389,6 +392,10 @@ cdef int score_row(
         return 0
     for j in range(n_found):
         scratch.found[j].score = scores[scratch.found[j].place]
+        if scratch.found[j].score != scratch.found[j].score:    # since any_nan() was asked
+            problem.fault = NAN_SCORE
+            problem.place = scratch.found[j].place
+            return 0
     n_found = place_found(scores, n, scratch, n_found, plan, not expected)
     return score_found(plan, expected, scratch, n_found, record, values)
 
@@ -570,7 +577,7 @@ def evaluate_rankings(
         with nogil:
             for i in range(begin, end):
                 n_found = judgments.read(
-                    i, metrics.plan.lowest, NULL, &scratch, &record, &problem
+                    i, metrics.plan.lowest, NULL, 0, &scratch, &record, &problem
                 )
                 if problem.fault == NOTHING and settle_ideal(
                     &metrics.plan, n_found, &scratch, &record, &problem

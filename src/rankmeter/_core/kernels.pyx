@@ -268,7 +268,7 @@ cdef double ndcg(const Query *query, const Params *params) noexcept nogil:
 cdef double expected_ndcg(const Query *query, const Params *params) noexcept nogil:
     """Each document of a group gets the mean of the group's discounts."""
     cdef double ideal = ideal_dcg(query, params)
-    cdef double total = 0.0, gains, weights
+    cdef double total = 0.0, weight
     cdef Py_ssize_t i, j
     cdef const Group *group
     if not ideal > 0.0:
@@ -277,14 +277,14 @@ cdef double expected_ndcg(const Query *query, const Params *params) noexcept nog
         group = &query.groups[i]
         if group.above >= params.k:
             break
-        gains = weights = 0.0
-        for j in range(group.first, group.end):
-            gains += gain_of(query.grades[j], params)
-        if not gains > 0.0:
+        if not query.grades[group.first] > 0.0:
             continue
+        weight = 0.0
         for j in range(within(group, params)):
-            weights += discount_at(group.above + j + 1, query, params)
-        total += gains * (weights / <double> group.size)
+            weight += discount_at(group.above + j + 1, query, params)
+        weight /= <double> group.size
+        for j in range(group.first, group.end):
+            total += gain_of(query.grades[j], params) * weight
     return total / ideal
 
 
@@ -292,13 +292,10 @@ cdef double expected_ndcg(const Query *query, const Params *params) noexcept nog
 
 cdef int prepare(const Plan *plan, Query *query) except -1 nogil:
     """Look up the discounts that a kernel may ask for."""
-    cdef Py_ssize_t last_rank = query.n_ideal
-    if query.n_groups:
-        last_rank = max(
-            last_rank,
-            query.groups[query.n_groups - 1].above + query.groups[query.n_groups - 1].size,
-        )
-    elif query.n_found:
+    cdef Py_ssize_t i, last_rank = query.n_ideal
+    for i in range(query.n_groups):
+        last_rank = max(last_rank, query.groups[i].above + query.groups[i].size)
+    if query.n_found and not query.n_groups:
         last_rank = max(last_rank, query.ranks[query.n_found - 1])
     query.discounts = discounts(min(last_rank, plan.depth_of_gains))
     return 0
@@ -540,6 +537,8 @@ cdef list read_gains(object gain):
             raise ValueError(
                 f"grade {grade!r} must have gain 0, not {value!r}: unjudged documents have grade 0"
             )
+    if len({grade for grade, _ in pairs}) < len(pairs):
+        raise ValueError(f"gain has two entries for one grade: {gain!r}")
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 

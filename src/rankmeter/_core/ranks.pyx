@@ -465,7 +465,7 @@ cdef void group(Scratch *scratch, Py_ssize_t n_found, Query *record) noexcept no
             continue
         group = &scratch.groups[n_groups]
         group.above = found[first].above
-        group.size = found[first].tied
+        group.size = max(found[first].tied, i - first)      # scores may change meanwhile
         group.first = first
         group.end = i
         sort(&found[first], i - first, by_grade)

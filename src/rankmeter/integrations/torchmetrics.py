@@ -13,6 +13,13 @@ import rankmeter as rm
 from rankmeter.metrics import compile_metrics
 
 
+def _exact(tensor: torch.Tensor) -> torch.Tensor:
+    """Flat, of a type that loses nothing when batches of several types are put together."""
+    small = (torch.float16, torch.bfloat16, torch.float32, torch.bool, torch.uint8, torch.int8)
+    flat = tensor.detach().flatten()
+    return flat.float() if flat.dtype in small or flat.device.type == "mps" else flat.double()
+
+
 class RankingMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
     """Metrics of rankings, over all batches and all processes.
 
@@ -30,7 +37,9 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
     Notes
     -----
     Scores, labels and query ids are kept until `compute`, as a query may be spread over batches and
-    processes; they are brought to the CPU there.
+    processes; they are brought to the CPU there. Half precision is kept in single, integers in
+    double precision. Processes that gather their states must each have seen a batch, of the same
+    types.
 
     Examples
     --------
@@ -75,15 +84,19 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         ------
         ValueError
             If the shapes differ.
+        TypeError
+            If the query ids are no integers.
         """
         if not preds.shape == target.shape == indexes.shape:
             raise ValueError(
                 "preds, target and indexes must have the same shape, not "
                 f"{tuple(preds.shape)}, {tuple(target.shape)} and {tuple(indexes.shape)}"
             )
-        self.preds.append(preds.detach().flatten())
-        self.target.append(target.detach().flatten())
-        self.indexes.append(indexes.detach().flatten())
+        if indexes.is_floating_point() or indexes.is_complex() or indexes.dtype == torch.bool:
+            raise TypeError(f"indexes must be integers, not {indexes.dtype}")
+        self.preds.append(_exact(preds))
+        self.target.append(_exact(target))
+        self.indexes.append(indexes.detach().flatten().long())
 
     def evaluation(self) -> rm.Evaluation:
         """Evaluate what this process has seen, query by query.

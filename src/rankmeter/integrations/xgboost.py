@@ -39,7 +39,8 @@ def custom_metric(
     Notes
     -----
     XGBoost takes lower values for better ones unless it is told otherwise: pass ``maximize=True``
-    where it may stop early.
+    where it may stop early. It splits names at spaces and colons, so there are none in the names
+    of results: a gain ``{1:3}`` is written ``{1=3}``.
 
     Examples
     --------
@@ -51,6 +52,7 @@ def custom_metric(
     [('mrr', 0.75)]
     """
     names = compile_metrics(metrics)[0]
+    shown = ["".join(name.split()).replace(":", "=") for name in names]
 
     def evaluate_data(scores: Any, data: Any) -> list[tuple[str, float]]:
         starts = data.get_uint_info("group_ptr").astype(np.int64)
@@ -59,6 +61,6 @@ def custom_metric(
         ev = rm.evaluate_scores(
             scores, data.get_label(), names, groups=np.diff(starts), ties=ties, threads=threads
         )
-        return list(ev.mean.items())
+        return list(zip(shown, ev.mean.values(), strict=True))
 
     return evaluate_data
