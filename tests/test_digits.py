@@ -11,12 +11,14 @@ import math
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankmeter as rm
+from rankmeter._core.rounded import exact_sums
 
 # 1 / log2(rank + 1)
 DISCOUNTS = {
@@ -246,3 +248,23 @@ def test_the_mean_is_the_exactly_rounded_sum_divided_once() -> None:
         assert running != math.fsum(values), "the data do not tell"
         assert ev[metric] == math.fsum(values) / 301
         assert ev.mean[metric] == ev[metric]
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(
+        st.one_of(
+            st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300),
+            st.sampled_from([1.0, -1.0, 2.0**53, 2.0**-53, 2.0**-54, 5e-324, 1e100, -1e100, 0.1]),
+        ),
+        max_size=60,
+    ),
+    st.integers(1, 3),
+)
+def test_sums_are_those_of_fsum(values: list[float], columns: int) -> None:
+    rows = len(values) // columns
+    table = np.array(values[: rows * columns]).reshape(rows, columns)
+    expected = [math.fsum(column) for column in table.T.tolist()]
+    assert [total.hex() for total in exact_sums(table)] == [total.hex() for total in expected]
+    assert exact_sums(np.asfortranarray(table)) == expected
+    assert exact_sums(table[::-1]) == expected

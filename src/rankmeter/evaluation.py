@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from math import fsum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rankmeter._core.mappings import Judgments, type_mismatch
+from rankmeter._core.rounded import exact_sums
 from rankmeter.metrics import Metric, compile_metrics, parse
 from rankmeter.tables import render
 
@@ -165,11 +165,9 @@ class Evaluation:
     @property
     def mean(self) -> dict[str, float]:
         """Mean over the queries of each metric: exactly rounded sum / number of queries."""
-        columns = self.values.T.tolist()
         count = len(self)
-        return {
-            name: fsum(column) / count for name, column in zip(self.metrics, columns, strict=True)
-        }
+        sums = exact_sums(self.values)
+        return {name: total / count for name, total in zip(self.metrics, sums, strict=True)}
 
     @property
     def per_query(self) -> dict[Any, dict[str, float]]:
@@ -204,7 +202,8 @@ class Evaluation:
         TypeError
             If it is neither a name nor a `Metric`.
         """
-        return fsum(self.values[:, self._column(metric)].tolist()) / len(self)
+        column = self._column(metric)
+        return exact_sums(self.values[:, column : column + 1])[0] / len(self)
 
     def _column(self, metric: str | Metric) -> int:
         if metric in self.metrics:

@@ -18,8 +18,8 @@ from libc.string cimport memset
 from rankmeter._core.kernels cimport Metrics, complain, complaint
 from rankmeter._core.query cimport Plan, Query, Values
 from rankmeter._core.ranks cimport (
-    Scratch, Slot, any_nan, empty_slots, place_found, real, release, reserve_counts, reserve_judged,
-    reserve_scores, score_found, sort_grades, start,
+    MOST_BEST, Scratch, Slot, any_nan, best_are_few, empty_slots, find_best, place_found, real,
+    release, reserve_counts, reserve_judged, reserve_scores, score_found, sort_grades, start,
 )
 
 ctypedef fused label:
@@ -187,6 +187,62 @@ cdef Py_ssize_t read_grades(
     return count
 
 
+cdef Py_ssize_t tally_grades(
+    const label *labels, Py_ssize_t n, double lowest, Scratch *scratch
+) except -2 nogil:
+    """Sort the grades of `lowest` or more into the ideal; -1 unless all are whole and below 16."""
+    cdef Py_ssize_t *counts
+    cdef Py_ssize_t i = 0, j, whole, first, count = 0, size = 4 * 16
+    cdef int64_t wide = 0
+    if label is float or label is double:
+        return -1
+    else:
+        reserve_counts(scratch, size)
+        counts = scratch.counts
+        memset(counts, 0, size * sizeof(Py_ssize_t))
+        # Four sets of counts, so that increments of the usual grade do not wait for each other.
+        while i + 4 <= n:
+            wide |= <int64_t> labels[i] | labels[i + 1] | labels[i + 2] | labels[i + 3]
+            counts[labels[i] & 15] += 1
+            counts[16 + (labels[i + 1] & 15)] += 1
+            counts[32 + (labels[i + 2] & 15)] += 1
+            counts[48 + (labels[i + 3] & 15)] += 1
+            i += 4
+        while i < n:
+            wide |= labels[i]
+            counts[labels[i] & 15] += 1
+            i += 1
+        if not 0 <= wide < 16:
+            return -1
+        first = <Py_ssize_t> max(0.0, min(ceil(lowest), 16.0))
+        for whole in range(first, 16):
+            counts[whole] += counts[16 + whole] + counts[32 + whole] + counts[48 + whole]
+            count += counts[whole]
+        reserve_judged(scratch, max(count, <Py_ssize_t> MOST_BEST))
+        i = 0
+        for whole in range(15, first - 1, -1):
+            for j in range(i, min(i + counts[whole], count)):
+                scratch.ideal[j] = <double> whole
+            i += counts[whole]
+        return count
+
+
+cdef Py_ssize_t tally_row(
+    Rows labels, Py_ssize_t i, double lowest, Scratch *scratch
+) except -2 nogil:
+    cdef Py_ssize_t n
+    cdef const void *row = labels.row(i, &n)
+    if labels.kind == b"f":
+        return -1
+    if labels.buffer.itemsize == 1:
+        return tally_grades(<const uint8_t *> row, n, lowest, scratch)
+    if labels.buffer.itemsize == 2:
+        return tally_grades(<const int16_t *> row, n, lowest, scratch)
+    if labels.buffer.itemsize == 4:
+        return tally_grades(<const int32_t *> row, n, lowest, scratch)
+    return tally_grades(<const int64_t *> row, n, lowest, scratch)
+
+
 cdef Py_ssize_t read_row(
     Rows labels, Py_ssize_t i, double lowest, Scratch *scratch, Problem *problem
 ) except -1 nogil:
@@ -348,6 +404,38 @@ cdef class Judgments:
 
 # Scores
 
+cdef Py_ssize_t find_in_best(
+    const real *scores, Py_ssize_t n, Py_ssize_t i, Rows labels, const Plan *plan,
+    Scratch *scratch, Query *record,
+) except -2 nogil:
+    """Complete a record from the best scores alone, whose labels are looked at then.
+
+    Returns how many documents were found; -1 where the plan needs more than the best, or where
+    there is something that needs a closer look.
+    """
+    cdef Py_ssize_t j, n_best, place, n_found = 0
+    cdef const void *row = labels.row(i, &j)
+    cdef bint first_seen = plan.first_rel == 0.0
+    cdef double grade
+    if any_nan(scores, n):
+        return -1
+    record.n_ideal = tally_row(labels, i, plan.lowest, scratch)
+    if record.n_ideal < 0:
+        return -1
+    record.ideal = scratch.ideal
+    if complain(plan, scratch.ideal, record.n_ideal, &place):
+        return -1
+    n_best = find_best(scores, n, plan.depth_of_all, scratch)
+    for j in range(n_best):
+        grade = value_at(labels, row, scratch.found[j].place)
+        if grade >= plan.lowest:
+            scratch.found[n_found] = scratch.found[j]
+            scratch.found[n_found].grade = grade
+            n_found += 1
+            first_seen |= grade >= plan.first_rel
+    return n_found if n_best >= 0 and first_seen else -1
+
+
 cdef int score_row(
     const real *scores, Py_ssize_t n, Py_ssize_t i, Rows labels, Judgments judgments,
     const uint8_t *mask, const Plan *plan, bint expected, Scratch *scratch, Compact *compact,
@@ -370,6 +458,11 @@ cdef int score_row(
         scores = <const real *> scratch.scores
         n = kept
     record.n_judged = record.n_retrieved = n
+    if judgments is None and mask == NULL and best_are_few(n, plan.depth_of_all):
+        n_found = find_in_best(scores, n, i, labels, plan, scratch, record)
+        if n_found >= 0:
+            return score_found(plan, expected, scratch, n_found, record, values)
+        n_found = 0
     if judgments is not None:
         n_found = judgments.read(
             i, plan.lowest, compact if mask != NULL else NULL, kept, scratch, record, problem

@@ -78,6 +78,8 @@ RANKMETER_AVX2 static void rankmeter_count_double_avx2(
 #define rankmeter_count_double_avx2 rankmeter_count_double
 #endif
 
+#define RANKMETER_LANES 64
+
 /* A block fits the counters whatever its scores are. */
 #define RANKMETER_BLOCK ((Py_ssize_t) 1 << 30)
 
@@ -134,6 +136,18 @@ RANKMETER_AVX2 static void rankmeter_count_double_avx2(
         if (index->step == 4)                                                                    \
             return rankmeter_locate_steps_##real(scores, n, index, places, 4);                   \
         return rankmeter_locate_steps_##real(scores, n, index, places, index->step);             \
+    }                                                                                            \
+                                                                                                 \
+    /* The highest of every RANKMETER_LANES-th score. */                                         \
+    static void rankmeter_lanes_##real(const real *scores, Py_ssize_t n, real *highest) {        \
+        Py_ssize_t i, j;                                                                         \
+        for (j = 0; j < RANKMETER_LANES; j++)                                                    \
+            highest[j] = scores[j];                                                              \
+        for (i = RANKMETER_LANES; i + RANKMETER_LANES <= n; i += RANKMETER_LANES)                \
+            for (j = 0; j < RANKMETER_LANES; j++)                                                \
+                highest[j] = scores[i + j] > highest[j] ? scores[i + j] : highest[j];            \
+        for (j = 0; i + j < n; j++)                                                              \
+            highest[j] = scores[i + j] > highest[j] ? scores[i + j] : highest[j];                \
     }                                                                                            \
                                                                                                  \
     /* Counts in ties[p] the scores that equal target p, the last of its equals. At the columns  \

@@ -6,6 +6,10 @@ ctypedef fused real:
     double
 
 
+cdef enum:
+    MOST_BEST = 96          # documents that find_best() may find
+
+
 cdef struct Found:
     double score            # of a judged document in the run, where the run has scores
     double grade
@@ -55,6 +59,10 @@ cdef Py_ssize_t place_found(
     const real *scores, Py_ssize_t n_scores, Scratch *scratch, Py_ssize_t n_found,
     const Plan *plan, bint by_place,
 ) except -1 nogil
+cdef bint best_are_few(Py_ssize_t n, Py_ssize_t depth) noexcept nogil
+cdef Py_ssize_t find_best(
+    const real *scores, Py_ssize_t n, Py_ssize_t depth, Scratch *scratch
+) except -2 nogil
 cdef bint any_tied(const Scratch *scratch, Py_ssize_t n_found) noexcept nogil
 cdef void finish(Scratch *scratch, Py_ssize_t n_found, Query *record) noexcept nogil
 cdef void sort_grades(const double *grades, Py_ssize_t n, double *ordered) noexcept nogil

@@ -41,6 +41,8 @@ cdef extern from "counting.h":
     void rankmeter_tie_double(
         const double *, Py_ssize_t, const Index *, Py_ssize_t *, const Py_ssize_t *,
         Py_ssize_t *, Py_ssize_t *) noexcept nogil
+    void rankmeter_lanes_float(const float *, Py_ssize_t, float *) noexcept nogil
+    void rankmeter_lanes_double(const double *, Py_ssize_t, double *) noexcept nogil
     Py_ssize_t rankmeter_bucket_float(const Index *, float) noexcept nogil
     Py_ssize_t rankmeter_bucket_double(const Index *, double) noexcept nogil
 
@@ -53,6 +55,10 @@ cdef Py_ssize_t FEW_DOUBLES = 10
 cdef Py_ssize_t SHORT = 24              # insertion sort up to here
 cdef Py_ssize_t MOST_BUCKETS = 1 << 20
 cdef Py_ssize_t LAST_PLACE = 0x7FFFFFFF
+
+cdef enum:
+    LANES = 64                          # as in counting.h
+    MOST_DEPTH = 24
 
 
 # Memory
@@ -443,6 +449,72 @@ cdef Py_ssize_t place_found(
         n = n_found
         place_all(scores, n_scores, scratch, n_found, by_place)
     return n
+
+
+# The best of all
+
+cdef bint best_are_few(Py_ssize_t n, Py_ssize_t depth) noexcept nogil:
+    """Whether the lanes of find_best() are long enough, and few of them need a closer look."""
+    return 0 < depth <= MOST_DEPTH and n >= 4 * LANES
+
+
+cdef Py_ssize_t find_best(
+    const real *scores, Py_ssize_t n, Py_ssize_t depth, Scratch *scratch
+) except -2 nogil:
+    """Lay out the best `depth` scores or more, sorted, with their places and ranks, as found.
+
+    The scores are dealt to lanes. As many lanes as `depth` have a highest score at least as high as
+    the lowest of these, so there are that many scores as high, and only those lanes hold any. To be
+    asked only where best_are_few(); returns -1 where too many scores are that high.
+    """
+    cdef real highest[LANES]
+    cdef real best[MOST_DEPTH]
+    cdef real latest, bound
+    cdef Py_ssize_t i, j, end, n_best = 0, count = 0
+    cdef Found *found
+    if real is float:
+        rankmeter_lanes_float(scores, n, highest)
+    else:
+        rankmeter_lanes_double(scores, n, highest)
+    for i in range(LANES):
+        latest = highest[i]
+        if n_best == depth:
+            if not latest > best[depth - 1]:
+                continue
+            n_best -= 1
+        j = n_best
+        while j > 0 and best[j - 1] < latest:
+            best[j] = best[j - 1]
+            j -= 1
+        best[j] = latest
+        n_best += 1
+    bound = best[depth - 1]
+    reserve_judged(scratch, MOST_BEST)
+    found = scratch.found
+    for i in range(LANES):
+        if not highest[i] >= bound:
+            continue
+        j = i
+        while j < n:
+            if scores[j] >= bound:
+                if count == MOST_BEST:
+                    return -1
+                found[count].score = scores[j]
+                found[count].place = j
+                count += 1
+            j += LANES
+    sort(found, count, by_score)
+    i = 0
+    while i < count:
+        end = i + 1
+        while end < count and found[end].score == found[i].score:
+            end += 1
+        for j in range(i, end):
+            found[j].above = i
+            found[j].tied = end - i
+            found[j].rank = j + 1
+        i = end
+    return count
 
 
 # From found documents to a record

@@ -1,1 +1,6 @@
-"""Correctly rounded constants; nothing of them is visible from Python."""
+"""Correctly rounded constants and sums; of these, Python sees the sums."""
+
+import numpy as np
+import numpy.typing as npt
+
+def exact_sums(values: npt.NDArray[np.float64]) -> list[float]: ...

@@ -1,4 +1,4 @@
-"""Correctly rounded constants: the same bits on every platform.
+"""Correctly rounded constants and sums: the same bits on every platform.
 
 The logarithms and powers of C libraries differ in the last bit from one platform to the next.
 Here they are computed as unevaluated sums of two doubles (some 105 bits, Dekker 1971) with
@@ -6,7 +6,7 @@ nothing but the four operations that IEEE 754 fixes, then rounded once.
 """
 
 cimport cython
-from libc.math cimport floor, ldexp
+from libc.math cimport fabs, floor, ldexp
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport malloc
 
@@ -148,6 +148,73 @@ cdef double exp2m1(double x) noexcept nogil:
         total = add(total, term)
     total = Pair(scale * total.high, scale * total.low)
     return add(two_sum(scale, -1.0), total).high
+
+
+# Sums
+
+cdef double exact_sum(const double *values, Py_ssize_t n, Py_ssize_t stride) noexcept nogil:
+    """The sum of finite numbers, rounded once, as math.fsum does it (Shewchuk 1997).
+
+    Between two steps the exact sum is that of the parts, which do not overlap and grow in
+    magnitude; 2,098 binary places hold no more than 40 of them.
+    """
+    cdef double parts[48]
+    cdef double x, y, total, rest
+    cdef Py_ssize_t i, j, kept, n_parts = 0
+    for i in range(n):
+        x = values[i * stride]
+        kept = 0
+        for j in range(n_parts):
+            y = parts[j]
+            if fabs(x) < fabs(y):
+                x, y = y, x
+            total = x + y
+            rest = y - (total - x)
+            if rest != 0.0:
+                parts[kept] = rest
+                kept += 1
+            x = total
+        parts[kept] = x
+        n_parts = kept + 1
+    if n_parts == 0:
+        return 0.0
+    n_parts -= 1
+    total = parts[n_parts]
+    rest = 0.0
+    while n_parts > 0 and rest == 0.0:
+        n_parts -= 1
+        x = total
+        total = x + parts[n_parts]
+        rest = parts[n_parts] - (total - x)
+    # Half-way between two doubles, the sign of what is left decides.
+    if n_parts > 0 and rest != 0.0 and (rest < 0.0) == (parts[n_parts - 1] < 0.0):
+        y = 2.0 * rest
+        x = total + y
+        if y == x - total:
+            total = x
+    return total + 0.0          # no negative zero
+
+
+def exact_sums(const double[:, :] values):
+    """The exactly rounded sum of each column of finite numbers.
+
+    Parameters
+    ----------
+    values : float64 array, rows x columns
+
+    Returns
+    -------
+    list of float
+    """
+    cdef Py_ssize_t i
+    if values.shape[0] == 0:
+        return [0.0] * values.shape[1]
+    return [
+        exact_sum(
+            &values[0, i], values.shape[0], values.strides[0] // <Py_ssize_t> sizeof(double)
+        )
+        for i in range(values.shape[1])
+    ]
 
 
 grow(FIRST_CAPACITY)
