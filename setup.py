@@ -35,15 +35,17 @@ else:
 
 MACROS = [("CYTHON_TRACE", "1"), ("CYTHON_USE_SYS_MONITORING", "0")] if COVERAGE else []
 
+CORE = Path("src/rankmeter/_core")
 extensions = [
     Extension(
         "rankmeter._core." + source.stem,
         [source.as_posix()],
+        depends=[header.as_posix() for header in sorted(CORE.glob("*.h"))],
         extra_compile_args=FLAGS,
         define_macros=MACROS,
         undef_macros=["NDEBUG"] if CHECKS else [],
     )
-    for source in sorted(Path("src/rankmeter/_core").glob("*.pyx"))
+    for source in sorted(CORE.glob("*.pyx"))
 ]
 if not extensions:
     sys.exit("the Cython sources in src/rankmeter/_core are missing: nothing to build")

@@ -631,10 +631,10 @@ def test_none_is_no_id() -> None:
 
 
 def test_none_is_no_mapping() -> None:
-    for qrels in (None, [], "text", {"query-7": None}, {"query-7": ["doc-A"]}):
+    for qrels in (None, [], 3, {"query-7": None}, {"query-7": ["doc-A"]}):
         with says(TypeError, "mapping"):
             rm.evaluate(qrels, {"query-7": ["doc-A"]}, "mrr")  # type: ignore[arg-type]
-    for run in (None, [], "text"):
+    for run in (None, [], 3):
         with says(TypeError, "mapping"):
             rm.evaluate({"query-7": {"doc-A": 1}}, run, "mrr")  # type: ignore[arg-type]
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +14,11 @@ from rankmeter._core import arrays as core
 from rankmeter._core.arrays import Judgments, Rows
 from rankmeter.evaluation import Coverage, Evaluation
 from rankmeter.metrics import Metric, compile_metrics
-
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
+from rankmeter.threads import checked, pool
 
 Array = npt.NDArray[Any]
 Metrics = str | Metric | Iterable[str | Metric]
 
-_MOST_THREADS = 256
 _ON_THE_CPU = (1, 3)  # device types of DLPack: plain memory, and host memory that a GPU may read
 _EXACT_INTEGERS = 2**53  # from here on doubles skip integers
 
@@ -358,21 +353,16 @@ def _evaluate(
 ) -> Evaluation:
     if not count:
         raise ValueError("there is no query to evaluate")
-    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)):
-        raise TypeError(f"threads must be an integer, not {threads!r}")
-    if threads < 1:
-        raise ValueError(f"threads must be at least 1, not {threads}")
+    threads = min(checked(threads), count)
     names_of_queries = range(count) if query_ids is None else _names(query_ids, count)
     values = np.empty((3 if tied else 1, count, len(names)))
     answerable = np.empty(count, np.uint8)
-    threads = min(int(threads), count)
     if threads == 1:
         problem = part(0, count, values, answerable)
     else:
         cuts = [count * i // threads for i in range(threads + 1)]
         others = [
-            _pool().submit(part, begin, end, values, answerable)
-            for begin, end in pairwise(cuts[1:])
+            pool().submit(part, begin, end, values, answerable) for begin, end in pairwise(cuts[1:])
         ]
         problems = [part(0, cuts[1], values, answerable), *(one.result() for one in others)]
         problem = next((one for one in problems if one is not None), None)
@@ -388,18 +378,6 @@ def _evaluate(
         retrieved=np.ones(count, np.bool_),
         answerable=answerable.view(np.bool_),
     )
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    """Threads that wait for the next call; to start them costs more than a small call."""
-    from concurrent.futures import ThreadPoolExecutor  # costs as much as all of this package
-
-    return ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="rankmeter")
-
-
-if hasattr(os, "register_at_fork"):  # a forked process has none of them
-    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def _words(problem: tuple[str, int, int, int, Any], where: Callable[[int, int], str]) -> str:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import os
+from collections import Counter, deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from rankmeter._core.columns import Columns
 from rankmeter._core.mappings import Judgments, type_mismatch
 from rankmeter._core.rounded import exact_sums
 from rankmeter.metrics import Metric, compile_metrics, parse
 from rankmeter.tables import render
+from rankmeter.threads import checked, pool
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
 
+    from rankmeter.files import Source
+
 Ties = Literal["docid", "input", "expected"]
 Missing = Literal["zero", "skip", "error"]
 Duplicates = Literal["error", "first"]
+Array = npt.NDArray[Any]
+Qrels = Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | IO[bytes]
+Run = Mapping[Any, Sequence[Hashable] | Mapping[Any, Any]] | str | os.PathLike[str] | IO[bytes]
+
+_ENCODINGS = ("latin-1", "utf-8")  # of documents in files: as bytes, or as characters
 
 
 class Coverage(NamedTuple):
@@ -515,8 +525,9 @@ class Evaluator:
 
     Parameters
     ----------
-    qrels : mapping
-        ``{query: {document: grade}}``; grades are finite numbers. A copy is kept.
+    qrels : mapping, path or binary file
+        ``{query: {document: grade}}``, grades finite numbers; or judgments in TREC's format, see
+        `evaluate`. A copy is kept.
     metrics : str, Metric, or sequence of these
         Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
 
@@ -547,34 +558,62 @@ class Evaluator:
 
     def __init__(
         self,
-        qrels: Mapping[Any, Mapping[Any, Any]],
+        qrels: Qrels,
         metrics: str | Metric | Iterable[str | Metric],
     ) -> None:
-        names, compiled = compile_metrics(metrics)
-        self.metrics = tuple(names)
-        self._judgments = Judgments(qrels, compiled)
-        queries = self._judgments.queries
-        if not queries:
+        self.metrics, self._compiled = compile_metrics(metrics)
+        self._source: Source | None = None
+        self._columns: Columns | None = None
+        self._judgments: dict[str, Judgments] = {}
+        if _is_source(qrels):
+            from rankmeter.files import Source  # not everybody has files
+
+            self._source = Source(qrels)
+            self._columns = Columns(self._source.read(), self._compiled)
+        if self._columns is not None and self._columns.usual:
+            prepared: Columns | Judgments = self._columns
+            self._queries = tuple(map(_decoded, self._columns.queries))
+        else:
+            self._columns = None
+            if self._source is None:
+                judged = Judgments(cast("Mapping[Any, Mapping[Any, Any]]", qrels), self._compiled)
+                self._judgments = dict.fromkeys(_ENCODINGS, judged)
+            prepared = self._judged("latin-1")
+            self._queries = prepared.queries
+        if not self._queries:
             raise ValueError("qrels hold no query")
-        answerable = np.zeros(len(queries), dtype=np.uint8)
-        self._judgments.mark_answerable(answerable)
+        answerable = np.zeros(len(self._queries), dtype=np.uint8)
+        prepared.mark_answerable(answerable)
         self._answerable = answerable.view(np.bool_)
+
+    def _judged(self, encoding: str) -> Judgments:
+        """The judgments for the door of dicts; if they come from a file, with ids decoded so."""
+        if encoding not in self._judgments:
+            from rankmeter.files import read_qrels
+
+            assert self._source is not None
+            qrels = read_qrels(self._source, encoding)
+            self._judgments[encoding] = Judgments(qrels, self._compiled)
+        return self._judgments[encoding]
 
     def evaluate(
         self,
-        run: Mapping[Any, Sequence[Hashable] | Mapping[Any, Any]],
+        run: Run,
         *,
         ties: Ties = "docid",
         missing: Missing = "zero",
         duplicates: Duplicates = "error",
+        threads: int = 1,
     ) -> Evaluation:
         """Score one run.
 
         Parameters
         ----------
-        run : mapping
-            ``{query: [ids, best first]}`` or ``{query: {id: score}}``.
+        run : mapping, path or binary file
+            ``{query: [ids, best first]}`` or ``{query: {id: score}}``; or a run in TREC's format.
         ties, missing, duplicates : str
+            As for `evaluate`.
+        threads : int
             As for `evaluate`.
 
         Returns
@@ -583,32 +622,87 @@ class Evaluator:
 
         Raises
         ------
-        TypeError, ValueError
+        OSError, TypeError, ValueError
             As for `evaluate`.
         """
         if missing not in ("zero", "skip", "error"):
             raise ValueError(f"missing must be 'zero', 'skip' or 'error', not {missing!r}")
-        _require_mapping("run", "query id to ranked ids or to {id: score}", run)
-        if type(run) is not dict:
-            run = dict(run.items())
-        queries = self._judgments.queries
+        threads = checked(threads)
+        queries = self._queries
         filled = np.zeros((3, len(queries), len(self.metrics)))
         marks = np.zeros(len(queries), dtype=np.uint8)
-        self._judgments.evaluate(run, ties, duplicates, filled, marks)
+        others: list[Any] | None = None  # queries of the run that are not judged
+        encoding = "utf-8"
+        if _is_source(run):
+            from rankmeter.files import Source, read_run
+
+            source = Source(run)
+            if self._columns is not None:
+                others = self._score_text(source, ties, threads, filled, marks)
+            if others is None:
+                filled[:] = marks[:] = 0
+                encoding = "utf-8" if self._source is None else "latin-1"
+                run = read_run(source, encoding)
+        if others is None:
+            _require_mapping("run", "query id to ranked ids or to {id: score}", run)
+            rankings = run if type(run) is dict else dict(cast("Mapping[Any, Any]", run).items())
+            self._judged(encoding).evaluate(rankings, ties, duplicates, filled, marks)
+            evaluated = int(marks.sum())
+            others = [None] * max(0, len(rankings) - evaluated) if evaluated else list(rankings)
+        return self._result(filled, marks, others, missing)
+
+    def _score_text(
+        self, source: Source, ties: str, threads: int, filled: Array, marks: Array
+    ) -> list[str] | None:
+        """Score blocks of text; None where the careful reader should look at them."""
+        assert self._columns is not None
+        evaluate = self._columns.evaluate
+        unjudged: list[bytes] = []
+        if threads == 1:
+            for buffer, length in source.blocks():
+                if not evaluate(buffer, length, ties, filled, marks, unjudged):
+                    return None
+        else:
+            waiting: deque[tuple[Any, Array]] = deque()
+            usual = True
+            blocks = source.blocks()
+            while usual:
+                block = next(blocks, None)
+                if block is not None:
+                    part = np.zeros_like(marks)  # two blocks may hold the same query
+                    task = pool().submit(evaluate, *block, ties, filled, part, unjudged)
+                    waiting.append((task, part))
+                while waiting and (block is None or len(waiting) > threads):
+                    task, part = waiting.popleft()
+                    usual = task.result() and usual and not (marks & part).any()
+                    marks |= part
+                if block is None:
+                    break
+            for task, _ in waiting:
+                task.result()
+            if not usual:
+                return None
+        if len(set(unjudged)) < len(unjudged) or not (unjudged or marks.any()):
+            return None
+        return list(map(_decoded, unjudged))
+
+    def _result(
+        self, filled: Array, marks: Array, others: Sequence[Any], missing: str
+    ) -> Evaluation:
+        queries, answerable = self._queries, self._answerable
         values, lowest, highest = filled
         retrieved = marks.view(np.bool_)
-        answerable = self._answerable
         evaluated = int(marks.sum())
         if not evaluated:
             raise ValueError(
                 f"no query in common: the qrels have {_sample(queries)}, "
-                f"the run has {_sample(list(run))}" + type_mismatch(run, queries)
+                f"the run has {_sample(others)}" + type_mismatch(others, queries)
             )
         coverage = Coverage(
             judged=len(queries),
             evaluated=evaluated,
             missing=len(queries) - evaluated,
-            unjudged=max(0, len(run) - evaluated),
+            unjudged=len(others),
             no_relevant=len(queries) - int(answerable.sum()),
         )
         if coverage.missing and missing == "error":
@@ -632,24 +726,27 @@ class Evaluator:
 
 
 def evaluate(
-    qrels: Mapping[Any, Mapping[Any, Any]],
-    run: Mapping[Any, Sequence[Hashable] | Mapping[Any, Any]],
+    qrels: Qrels,
+    run: Run,
     metrics: str | Metric | Iterable[str | Metric],
     *,
     ties: Ties = "docid",
     missing: Missing = "zero",
     duplicates: Duplicates = "error",
+    threads: int = 1,
 ) -> Evaluation:
     """Score a run against judgments.
 
     Parameters
     ----------
-    qrels : mapping
-        ``{query: {document: grade}}``. Unjudged documents have grade 0.
-    run : mapping
-        ``{query: [ids, best first]}`` or ``{query: {id: score}}``. A list is read only as deep as
-        the metrics need, and duplicates are looked for in what is read. Scores are numbers or
-        anything with ``__float__``; integers of any size order as integers.
+    qrels : mapping, path or binary file
+        ``{query: {document: grade}}``; or judgments in TREC's format: query, iteration, document
+        and grade. Unjudged documents have grade 0.
+    run : mapping, path or binary file
+        ``{query: [ids, best first]}`` or ``{query: {id: score}}``; or a run in TREC's format:
+        query, Q0, document, rank, score and tag, of which query, document and score count. A list
+        is read only as deep as the metrics need, and duplicates are looked for in what is read.
+        Scores are numbers or anything with ``__float__``; integers of any size order as integers.
     metrics : str, Metric, or sequence of these
         Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
     ties : {"docid", "input", "expected"}
@@ -660,7 +757,10 @@ def evaluate(
         What to do with queries of the qrels that the run lacks.
     duplicates : {"error", "first"}
         What to do with the same id twice in a list: refuse it, or keep the first and close the
-        gap.
+        gap. In a file it is always refused.
+    threads : int
+        Among how many threads to split a file. Mappings are read by one. The digits do not depend
+        on it.
 
     Returns
     -------
@@ -669,12 +769,21 @@ def evaluate(
 
     Raises
     ------
+    OSError
+        If a file cannot be read.
     TypeError
         If an argument, score, grade or id is of the wrong type, or the ids of run and qrels are of
         types that can never match.
     ValueError
         For a NaN score, a grade that is not finite or has no gain, a duplicate, an unknown metric
-        or option, an empty list of metrics, or no query in common.
+        or option, an empty list of metrics, no query in common, or a line of a file that is not as
+        above (``file:line: what is wrong``).
+
+    Notes
+    -----
+    A path is a ``str`` or path-like; ``-`` is standard input. Files may be gzipped. Columns are
+    separated by the blanks of ASCII; ids are compared as bytes, and if the other side is a mapping,
+    as UTF-8. Files are fastest when the lines of each query of the run stand together.
 
     Examples
     --------
@@ -685,13 +794,17 @@ def evaluate(
     {'ndcg@10': 0.8068..., 'mrr': 0.75}
     """
     return Evaluator(qrels, metrics).evaluate(
-        run, ties=ties, missing=missing, duplicates=duplicates
+        run, ties=ties, missing=missing, duplicates=duplicates, threads=threads
     )
 
 
 def _sample(queries: Sequence[Any]) -> str:
     shown = ", ".join(map(repr, queries[:3])) + (", ..." if len(queries) > 3 else "")
     return f"{len(queries)} quer{'y' if len(queries) == 1 else 'ies'} ({shown})"
+
+
+def _decoded(query: bytes) -> str:
+    return query.decode("utf-8", "surrogateescape")
 
 
 def _plain(query: Any) -> Any:
@@ -712,6 +825,11 @@ def _keyed(content: Mapping[Any, Any]) -> dict[str, Any]:
 def _result_id(query: Any) -> str | int | float:
     query = _plain(query)
     return query if isinstance(query, (str, int, float)) else str(query)
+
+
+def _is_source(given: object) -> bool:
+    """Whether this names a file, or is one that is open."""
+    return isinstance(given, (str, os.PathLike)) or hasattr(given, "read")
 
 
 def _require_mapping(name: str, what: str, given: Any) -> None:

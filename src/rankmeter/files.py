@@ -20,18 +20,24 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from io import BytesIO
 from itertools import chain
 from math import inf, nan
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rankmeter._core.columns import last_query
 
 STANDARD_INPUT = STANDARD_OUTPUT = "-"
 
 _GZIP = b"\x1f\x8b"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SHOWN_BYTES = 200
+_BLOCK = 1 << 20  # bytes that are read at once, so that they are still in the cache when scored
 _DOCUMENT = 2  # its column, in qrels and runs alike
 
 
@@ -58,13 +64,110 @@ _RUN = _Layout(
 )
 
 
-def read_qrels(path: str) -> dict[str, dict[str, float]]:
+class Source:
+    """The text of a file, plain or gzipped, to be read whole or in blocks, once or again.
+
+    Parameters
+    ----------
+    given : str, path or binary file
+        ``-`` is standard input. What is no regular file is read on the spot.
+
+    Attributes
+    ----------
+    name : str
+        How messages name it.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    TypeError
+        The file is open as text.
+    """
+
+    def __init__(self, given: Any) -> None:
+        self._data: bytes | None = None
+        self._path = ""
+        if hasattr(given, "read"):
+            self.name = str(getattr(given, "name", "<file>"))
+            self._data = given.read()
+            if not isinstance(self._data, bytes):
+                raise TypeError(f"{self.name} is open as text: open it as binary, with mode 'rb'")
+            return
+        self._path = os.fsdecode(given)
+        self.name = shown_name(self._path)
+        if self._path == STANDARD_INPUT:
+            if sys.stdin is None:
+                raise OSError("standard input is closed")
+            self._data = sys.stdin.buffer.read()
+        elif not Path(self._path).is_file():
+            self._data = Path(self._path).read_bytes()
+
+    def read(self) -> bytes:
+        """Return everything, without a byte-order mark.
+
+        Raises
+        ------
+        OSError
+            The file cannot be read.
+        ValueError
+            The gzip file is damaged.
+        """
+        with self._opened() as file:
+            data: bytes = file.read()
+        return data.removeprefix(codecs.BOM_UTF8)
+
+    def blocks(self) -> Iterator[tuple[npt.NDArray[np.uint8], int]]:
+        """Yield buffers, and how much of each is text: whole lines, cut between two queries.
+
+        Raises
+        ------
+        OSError, ValueError
+            As for `read`.
+        """
+        with self._opened() as file:
+            left = file.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
+            while True:
+                buffer = np.empty(len(left) + _BLOCK, np.uint8)
+                room = memoryview(buffer.data)
+                room[: len(left)] = left
+                length = len(left)
+                while length < len(room) and (count := file.readinto(room[length:])):
+                    length += count
+                if length < len(room):
+                    yield buffer, length
+                    return
+                border = last_query(buffer, length)
+                left = bytes(room[border:])
+                if border:
+                    yield buffer, border
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        with ExitStack() as stack:
+            if self._data is not None:
+                file: Any = BytesIO(self._data)
+            else:
+                file = stack.enter_context(open(self._path, "rb"))
+            packed = file.read(len(_GZIP)) == _GZIP
+            file.seek(0)
+            if packed:
+                file = stack.enter_context(gzip.GzipFile(fileobj=file))
+            try:
+                yield file
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                raise ValueError(f"{self.name}: damaged gzip file: {error}") from error
+
+
+def read_qrels(given: str | Source, encoding: str = "latin-1") -> dict[str, dict[str, float]]:
     """Read relevance judgments: query, iteration (ignored), document, grade.
 
     Parameters
     ----------
-    path : str
+    given : str or Source
         The file; ``-`` is standard input.
+    encoding : str
+        How the bytes of documents become characters: "latin-1", one of each, or "utf-8".
 
     Returns
     -------
@@ -79,18 +182,20 @@ def read_qrels(path: str) -> dict[str, dict[str, float]]:
         The file is empty or a line is not as above, a grade is not finite, or a document is
         judged twice for one query.
     """
-    return _read_trec(path, _QRELS)
+    return _read_trec(given, _QRELS, encoding)
 
 
-def read_run(path: str) -> dict[str, dict[str, float]]:
+def read_run(given: str | Source, encoding: str = "latin-1") -> dict[str, dict[str, float]]:
     """Read what a system returned: query, Q0, document, rank, score, tag.
 
     Only query, document and score count. Columns after the sixth are ignored.
 
     Parameters
     ----------
-    path : str
+    given : str or Source
         The file; ``-`` is standard input.
+    encoding : str
+        As for `read_qrels`.
 
     Returns
     -------
@@ -105,7 +210,7 @@ def read_run(path: str) -> dict[str, dict[str, float]]:
         The file is empty or a line is not as above, a score is NaN, or a document is returned
         twice for one query.
     """
-    return _read_trec(path, _RUN)
+    return _read_trec(given, _RUN, encoding)
 
 
 def read_facets(path: str) -> dict[str, dict[str, str]]:
@@ -137,7 +242,7 @@ def read_facets(path: str) -> dict[str, dict[str, str]]:
         The file is empty or a line is not as above.
     """
     name = shown_name(path)
-    rows = _rows(_read_bytes(path))
+    rows = _rows(Source(path).read())
     first = next(rows, None)
     if first is None:
         raise ValueError(f"{name}: no lines in it")
@@ -234,9 +339,10 @@ def shown_document(document: str) -> str:
 # ---------------------------------------------------------------------------------------------
 
 
-def _read_trec(path: str, layout: _Layout) -> dict[str, dict[str, float]]:
-    name = shown_name(path)
-    data = _read_bytes(path)
+def _read_trec(given: str | Source, layout: _Layout, encoding: str) -> dict[str, dict[str, float]]:
+    source = given if isinstance(given, Source) else Source(given)
+    name = source.name
+    data = source.read()
     width = len(layout.columns)
     # One split more than the columns shows that there are more; what they hold is not needed.
     splits = width - 1 if layout.more_columns else width
@@ -254,7 +360,7 @@ def _read_trec(path: str, layout: _Layout) -> dict[str, dict[str, float]]:
         if fields[0] != query:
             query = fields[0]
             documents = queries.setdefault(query, {})
-        document = fields[_DOCUMENT].decode("latin-1")
+        document = fields[_DOCUMENT].decode(encoding, "surrogateescape")
         text = fields[column]
         try:
             value = float(text)
@@ -273,21 +379,6 @@ def _read_trec(path: str, layout: _Layout) -> dict[str, dict[str, float]]:
     return {
         query.decode("utf-8", "surrogateescape"): documents for query, documents in queries.items()
     }
-
-
-def _read_bytes(path: str) -> bytes:
-    if path == STANDARD_INPUT:
-        if sys.stdin is None:
-            raise OSError("standard input is closed")
-        data = sys.stdin.buffer.read()
-    else:
-        data = Path(path).read_bytes()
-    if data.startswith(_GZIP):
-        try:
-            data = gzip.decompress(data)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(f"{shown_name(path)}: damaged gzip file: {error}") from error
-    return data.removeprefix(codecs.BOM_UTF8)
 
 
 class _Row(NamedTuple):

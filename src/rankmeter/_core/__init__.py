@@ -15,5 +15,6 @@ rounded   correctly rounded constants
 ranks     ranks of the judged documents from their scores; counting.h has the loops
 kernels   the metrics
 mappings  the door for dicts and lists
+columns   the door for files of judgments and runs; decimal.h reads their numbers
 arrays    the doors for scores with labels, rankings of integer ids, and grades
 """

@@ -1,0 +1,378 @@
+"""The door for files: the digits of the door for dicts, whatever way the text was read."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import rankmeter as rm
+from rankmeter import files
+from rankmeter._core.columns import Columns, last_query, number_of
+from rankmeter.files import read_qrels, read_run
+from rankmeter.metrics import compile_metrics
+
+METRICS = ["ndcg@10", "map", "mrr", "recall@2", "mrr@1", "ndcg@3(gain=linear)"]
+
+
+def same(ours: rm.Evaluation, theirs: rm.Evaluation) -> None:
+    assert ours.query_ids == theirs.query_ids
+    assert ours.values.tobytes() == theirs.values.tobytes()
+    assert ours.coverage == theirs.coverage
+    assert ours.ties == theirs.ties
+    assert ours.bounds.lowest.values.tobytes() == theirs.bounds.lowest.values.tobytes()
+    assert ours.bounds.highest.values.tobytes() == theirs.bounds.highest.values.tobytes()
+
+
+# ---------------------------------------------------------------------------------------------
+# Numbers
+
+
+@settings(max_examples=2_000)
+@given(
+    st.one_of(
+        st.floats().map(repr),
+        st.floats(0, 1).map(repr),
+        st.decimals(allow_nan=False, allow_infinity=False, places=6, max_value=10**9).map(str),
+        st.from_regex(r"[+-]?[0-9]{0,22}\.?[0-9]{0,22}([eE][+-]?[0-9]{0,5})?", fullmatch=True),
+        st.text("0123456789.eE+-_ infa", max_size=12),
+    )
+)
+@example("9007199254740993")
+@example("90071992547409.93")
+@example("0.50000000000000011102230246251565")
+@example("12345678901234567890123")
+@example("1" + "0" * 45)
+@example("18446744073709551616")
+@example("0000000000000000000000000000000000001.5")
+@example("9007199254740993e-1")
+@example("99999999999999999.99")
+@example("1e19")
+@example("-0.0")
+@example(".")
+@example("1.e3")
+@example(".5")
+@example("1_0")
+@example("inf")
+@example("0x10")
+def test_numbers_are_those_of_float(text: str) -> None:
+    try:
+        expected: float | None = float(text)
+    except ValueError:
+        expected = None
+    if "_" in text or expected != expected:
+        expected = None
+    found = number_of(text.encode())
+    if expected is None:
+        assert found is None
+    else:
+        assert found is not None
+        assert found.hex() == expected.hex()
+
+
+@pytest.mark.parametrize("digits", [15, 16, 17, 18, 19])
+def test_many_numbers_of_many_digits(digits: int) -> None:
+    rng = np.random.default_rng(digits)
+    for value in rng.random(3_000):
+        text = f"{value * 100:.{digits}g}"
+        found = number_of(text.encode())
+        assert found is not None
+        assert found.hex() == float(text).hex()
+
+
+# ---------------------------------------------------------------------------------------------
+# Texts
+
+
+def trec(rows: list[tuple[Any, ...]], end: str = "\n") -> bytes:
+    return "".join(" ".join(map(str, row)) + end for row in rows).encode()
+
+
+IDS = ["a", "b", "é", "\u00a0x", "#1", "中", "d" * 40, "a\u0001", "12345678", "123456789"]
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> tuple[bytes, bytes]:
+    """Qrels and a run, tidy or not: interleaved, with odd ids, blanks and line ends."""
+    blank = st.sampled_from([" ", "\t", "  ", " \t", "\x0b"])
+    end = draw(st.sampled_from(["\n", "\r\n", " \n", "\n\n"]))
+    queries = draw(st.lists(st.sampled_from(["1", "2", "10", "é", "#"]), min_size=1, max_size=4))
+    judged, run = [], []
+    for query in dict.fromkeys(queries):
+        grades = st.sampled_from(["0", "1", "2", "-1", "0.5"])
+        scores = st.sampled_from(["1", "0.5", "-3e-2", "0.1000000000000000055", "inf", "2"])
+        docs = draw(st.lists(st.sampled_from(IDS), max_size=6, unique=True))
+        judged += [(query, "0", doc, draw(grades)) for doc in docs]
+        docs = draw(st.lists(st.sampled_from(IDS), max_size=10, unique=True))
+        run += [(query, "Q0", doc, "1", draw(scores), "tag") for doc in docs]
+    if draw(st.booleans()):
+        judged = draw(st.permutations(judged))
+    if draw(st.booleans()):
+        run = draw(st.permutations(run))
+
+    def lines(rows: list[tuple[str, ...]]) -> bytes:
+        separator = draw(blank)
+        text = "".join(separator.join(row) + end for row in rows)
+        return (text if draw(st.booleans()) else text.rstrip("\n")).encode()
+
+    return lines(judged), lines(run)
+
+
+def by_dicts(qrels: bytes, run: bytes, **options: Any) -> Any:
+    judged, scores = (
+        read_qrels(files.Source(io.BytesIO(qrels)), "utf-8"),
+        read_run(files.Source(io.BytesIO(run)), "utf-8"),
+    )
+    return rm.evaluate(judged, scores, METRICS, **options)
+
+
+def outcome(call: Callable[..., Any]) -> Any:
+    try:
+        return call()
+    except ValueError as error:
+        return str(error).partition(":")[0]
+
+
+@settings(max_examples=300)
+@given(texts(), st.sampled_from(["docid", "input", "expected"]), st.sampled_from([1, 3]))
+def test_files_give_the_digits_of_dicts(pair: tuple[bytes, bytes], ties: str, threads: int) -> None:
+    qrels, run = pair
+    expected = outcome(lambda: by_dicts(qrels, run, ties=ties))
+    for size in (8, 50, 1 << 20):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(files, "_BLOCK", size)
+            ours = outcome(
+                lambda: rm.evaluate(
+                    io.BytesIO(qrels),
+                    io.BytesIO(run),
+                    METRICS,
+                    ties=ties,  # type: ignore[arg-type]
+                    threads=threads,
+                )
+            )
+        if isinstance(expected, str):
+            assert ours == expected
+        else:
+            same(ours, expected)
+
+
+def large(queries: int = 40, depth: int = 60, seed: int = 1) -> tuple[bytes, bytes]:
+    rng = np.random.default_rng(seed)
+    judged, run = [], []
+    for query in range(queries):
+        docs = rng.choice(200, 12, replace=False)
+        judged += [(f"q{query}", 0, f"doc{doc}", rng.integers(-1, 4)) for doc in docs]
+        docs = rng.choice(200, depth, replace=False)
+        run += [
+            (f"q{query}", "Q0", f"doc{doc}", rank, rng.integers(0, 40) / 8, "t", "x")
+            for rank, doc in enumerate(docs, 1)
+        ]
+    return trec(judged), trec(run)
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[Path, Path]:
+    qrels, run = large()
+    (tmp_path / "qrels").write_bytes(qrels)
+    (tmp_path / "run").write_bytes(run)
+    return tmp_path / "qrels", tmp_path / "run"
+
+
+@pytest.mark.parametrize("size", [30, 1_000, 5_000, 1 << 20])
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_blocks_and_threads(
+    pair: tuple[Path, Path], size: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qrels, run = pair
+    monkeypatch.setattr(files, "_BLOCK", size)
+    expected = by_dicts(qrels.read_bytes(), run.read_bytes())
+    same(rm.evaluate(qrels, run, METRICS, threads=threads), expected)
+
+
+def test_the_fast_way_is_taken(pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: Any) -> Any:
+        raise AssertionError("read carefully")
+
+    monkeypatch.setattr(files, "_read_trec", fail)
+    for threads in (1, 2):
+        assert rm.evaluate(*pair, METRICS, threads=threads).coverage.evaluated == 40
+
+
+def test_files_of_any_kind(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    qrels, run = pair
+    expected = rm.evaluate(qrels, run, METRICS)
+    packed = tmp_path / "packed"
+    packed.write_bytes(gzip.compress(run.read_bytes()))
+    marked = tmp_path / "marked"
+    marked.write_bytes(b"\xef\xbb\xbf" + run.read_bytes())
+    for given_run in (str(run), packed, marked, io.BytesIO(run.read_bytes())):
+        same(rm.evaluate(str(qrels), given_run, METRICS), expected)
+    with run.open("rb") as file:
+        same(rm.evaluate(qrels, file, METRICS), expected)
+    with run.open(encoding="utf-8") as text, pytest.raises(TypeError, match="open it as binary"):
+        rm.evaluate(qrels, text, METRICS)  # type: ignore[arg-type]
+    scorer = rm.Evaluator(qrels, METRICS)
+    for _ in range(2):
+        same(scorer.evaluate(run), expected)
+    code = (
+        "import sys, rankmeter as rm;"
+        f"print(rm.evaluate({str(qrels)!r}, '-', 'map')['map'] == {expected['map']!r})"
+    )
+    with run.open("rb") as file:
+        done = subprocess.run([sys.executable, "-c", code], stdin=file, capture_output=True)
+    assert done.stdout.strip() == b"True", done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_named_pipe(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = subprocess.Popen(["cp", str(pair[1]), str(pipe)])
+    same(rm.evaluate(pair[0], pipe, METRICS), rm.evaluate(*pair, METRICS))
+    assert writer.wait(10) == 0
+
+
+def test_one_side_a_file_and_one_a_dict(pair: tuple[Path, Path]) -> None:
+    qrels, run = pair
+    expected = rm.evaluate(qrels, run, METRICS)
+    judged, scores = read_qrels(str(qrels), "utf-8"), read_run(str(run), "utf-8")
+    same(rm.evaluate(judged, run, METRICS), expected)
+    same(rm.evaluate(qrels, scores, METRICS), expected)
+    lists = {query: sorted(found, key=found.get, reverse=True) for query, found in scores.items()}  # type: ignore[arg-type]
+    assert rm.evaluate(qrels, lists, "recall@60").mean == rm.evaluate(qrels, run, "recall@60").mean
+    utf8 = io.BytesIO("q 0 é 1\n".encode())
+    assert rm.evaluate(utf8, {"q": ["é"]}, "mrr")["mrr"] == 1.0
+
+
+def test_ties_go_by_bytes_that_are_no_text() -> None:
+    qrels = b"q 0 \xff 1\nq 0 \x80 2\n"
+    run = b"q Q0 \x80 1 1.0 t\nq Q0 \xff 2 1.0 t\nq Q0 \xc3\xa9 3 1.0 t\nq Q0 a 4 1.0 t\n"
+    ev = rm.evaluate(io.BytesIO(qrels), io.BytesIO(run), ["mrr(rel=2)", "mrr"])
+    assert ev.mean == {"mrr(rel=2)": 1 / 3, "mrr": 1.0}
+
+
+def test_missing_and_unjudged_queries() -> None:
+    qrels, run = b"q1 0 a 1\nq2 0 a 0\nq3 0 a 1\n", b"q3 Q0 a 1 1 t\nq9 Q0 a 1 1 t\n"
+    ev = rm.evaluate(io.BytesIO(qrels), io.BytesIO(run), "mrr")
+    assert ev.coverage == rm.Coverage(3, 1, 2, 1, 1)
+    assert ev.per_query["q1"] == {"mrr": 0.0}
+    skipped = rm.evaluate(io.BytesIO(qrels), io.BytesIO(run), "mrr", missing="skip")
+    assert skipped.query_ids == ("q3",)
+    with pytest.raises(ValueError, match=r"lacks 2 queries \('q1', 'q2'\)"):
+        rm.evaluate(io.BytesIO(qrels), io.BytesIO(run), "mrr", missing="error")
+    with pytest.raises(ValueError, match=r"no query in common.*'q1'.*the run has 1 query \('q9'\)"):
+        rm.evaluate(io.BytesIO(qrels), io.BytesIO(b"q9 Q0 a 1 1 t\n"), "mrr")
+
+
+# ---------------------------------------------------------------------------------------------
+# What is wrong
+
+GOOD_QRELS = b"q 0 a 1\n"
+GOOD_RUN = b"q Q0 a 1 0.5 t\n"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        (b"q Q0 a 1 0.5\n", "<file>:1: 5 columns instead of 6"),
+        (GOOD_RUN + b"q Q0 b 2 nan t\n", "<file>:2: the score is NaN"),
+        (GOOD_RUN + b"q Q0 b 2 1_0 t\n", "<file>:2: the score '1_0' is no number"),
+        (GOOD_RUN + b"q Q0 b 2 x t\n", "<file>:2: the score 'x' is no number"),
+        (GOOD_RUN + GOOD_RUN, "document 'a' of query 'q' stands in line 1 and again in line 2"),
+        (GOOD_RUN + b"r Q0 b 1 1 t\n" + GOOD_RUN, "stands in line 1 and again in line 3"),
+        (b"r Q0 b 1 1 t\n" + GOOD_RUN + b"r Q0 b 1 1 t\n", "stands in line 1 and again in line 3"),
+        (b"", "<file>: no lines in it"),
+        (b"\n \n", "<file>: no lines in it"),
+        (b"\x1f\x8b\x08\x00", "<file>: damaged gzip file"),
+        (gzip.compress(GOOD_RUN * 9)[:-9], "<file>: damaged gzip file"),
+    ],
+)
+def test_runs_that_are_refused(run: bytes, message: str, threads: int) -> None:
+    with pytest.raises(ValueError, match=message):
+        rm.evaluate(io.BytesIO(GOOD_QRELS), io.BytesIO(run), "mrr", threads=threads)
+    with pytest.raises(ValueError, match=message):
+        rm.evaluate({"q": {"a": 1}}, io.BytesIO(run), "mrr")
+
+
+@pytest.mark.parametrize(
+    ("qrels", "message"),
+    [
+        (b"q 0 a\n", "<file>:1: 3 columns instead of 4"),
+        (GOOD_RUN, "6 columns instead of 4 .* is this a run?"),
+        (GOOD_QRELS + b"q 0 b inf\n", "<file>:2: the grade is infinite"),
+        (GOOD_QRELS + b"q 0 b high\n", "<file>:2: the grade 'high' is no number"),
+        (GOOD_QRELS + GOOD_QRELS, "stands in line 1 and again in line 2"),
+        (GOOD_QRELS + b"q 0 b 2000\n", "query 'q': document 'b': grade 2000 is over 1023"),
+        (b"", "<file>: no lines in it"),
+    ],
+)
+def test_qrels_that_are_refused(qrels: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        rm.evaluate(io.BytesIO(qrels), io.BytesIO(GOOD_RUN), ["mrr", "ndcg"])
+
+
+def test_options_that_are_refused(pair: tuple[Path, Path]) -> None:
+    for options, error in (
+        ({"ties": "other"}, ValueError),
+        ({"missing": "other"}, ValueError),
+        ({"threads": 0}, ValueError),
+        ({"threads": "2"}, TypeError),
+    ):
+        with pytest.raises(error):
+            rm.evaluate(*pair, "mrr", **options)  # type: ignore[arg-type]
+    with pytest.raises(FileNotFoundError):
+        rm.evaluate(pair[0], "nowhere", "mrr")
+    with pytest.raises(FileNotFoundError):
+        rm.evaluate("nowhere", pair[1], "mrr")
+    with pytest.raises(IsADirectoryError):
+        rm.evaluate(pair[0].parent, pair[1], "mrr")
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_mutated_texts_do_not_crash(data: st.DataObject) -> None:
+    """The answer of the careful reader, or its error."""
+    qrels, run = large(3, 8)
+    spoiled = []
+    for text in (qrels, run):
+        changed = bytearray(text)
+        for _ in range(data.draw(st.integers(0, 3))):
+            place = data.draw(st.integers(0, len(changed) - 1))
+            if data.draw(st.booleans()):
+                changed[place] = data.draw(st.sampled_from(b"\n \t\0q1.e-\xff_"))
+            else:
+                del changed[place : place + data.draw(st.integers(1, 30))]
+            changed = changed or bytearray(b"x")
+        spoiled.append(bytes(changed))
+    expected = outcome(lambda: by_dicts(*spoiled))
+    ours = outcome(lambda: rm.evaluate(io.BytesIO(spoiled[0]), io.BytesIO(spoiled[1]), METRICS))
+    if isinstance(expected, str):
+        assert ours == expected
+    else:
+        same(ours, expected)
+
+
+def test_the_core_refuses_arrays_of_the_wrong_shape() -> None:
+    metrics = compile_metrics("mrr")[1]
+    columns = Columns(GOOD_QRELS, metrics)
+    text = np.frombuffer(GOOD_RUN, np.uint8)
+    right = (np.zeros((3, 1, 1)), np.zeros(1, np.uint8))
+    for values, marks in ((np.zeros((1, 1, 1)), right[1]), (right[0], np.zeros(2, np.uint8))):
+        with pytest.raises(ValueError, match="shape"):
+            columns.evaluate(text, len(text), "docid", values, marks, [])
+    for length in (-1, len(text) + 1):
+        with pytest.raises(ValueError, match="not so long"):
+            columns.evaluate(text, length, "docid", *right, [])
+    assert not Columns(b"", metrics).usual
+    assert last_query(text, 99) == 0
