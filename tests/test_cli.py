@@ -351,6 +351,12 @@ def test_output_to_standard_output(run: Runner, folder: Path) -> None:
     assert sorted(folder.iterdir()) == before
 
 
+def test_threads_do_not_change_the_report(run: Runner) -> None:
+    argv = ("eval", "qrels", "one", "two", "--per-query", "--by", "facets.tsv", "--format", "json")
+    outs = {run.well(*argv, "--threads", n) for n in ("1", "2", "64")}
+    assert outs == {run.well(*argv)}
+
+
 def test_an_error_leaves_the_output_as_it_was(run: Runner, folder: Path) -> None:
     (folder / "out").write_text("before")
     (folder / "bad").write_text("q1 Q0 a 1 nan t\n")
@@ -495,10 +501,10 @@ def test_what_cannot_be_scored_names_the_file(run: Runner, folder: Path) -> None
 
 
 def test_interrupted(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(path: str) -> None:
+    def interrupt(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rankmeter.cli.read_qrels", interrupt)
+    monkeypatch.setattr("rankmeter.cli.Evaluator", interrupt)
     outcome = run("eval", "qrels", "one")
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "")
 
@@ -530,6 +536,8 @@ def test_interrupted(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
         (["eval", "qrels", "one", "--digits", "18"], "'18' is not a number from 0 to 17"),
         (["eval", "qrels", "one", "--digits", "-1"], "--digits"),
         (["eval", "qrels", "one", "--digits", "x"], "'x' is not a number from 0 to 17"),
+        (["eval", "qrels", "one", "--threads", "0"], "'0' is not a number from 1 up"),
+        (["eval", "qrels", "one", "--threads", "many"], "'many' is not a number from 1 up"),
         (["eval", "qrels", "one", "--per"], "--per"),
         (["eval", "qrels", "one", "--output", "one"], "--output would replace the input one"),
         (

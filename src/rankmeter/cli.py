@@ -24,9 +24,6 @@ from rankmeter.files import (
     STANDARD_INPUT,
     STANDARD_OUTPUT,
     read_facets,
-    read_qrels,
-    read_run,
-    shown_document,
     shown_name,
     write_whole,
 )
@@ -39,7 +36,6 @@ _NO_LABEL = "(none)"
 _NAMED_IDS = 5  # a note names so many queries, and counts the rest
 
 Cell = str | int | float | None
-Judged = Mapping[str, Mapping[str, float]]
 Style = Literal["text", "markdown"]
 
 
@@ -218,6 +214,13 @@ def _parser() -> argparse.ArgumentParser:
         help="digits after the point in table and markdown (default: 4)",
     )
     scoring.add_argument(
+        "--threads",
+        type=_threads,
+        metavar="N",
+        default=os.cpu_count() or 1,
+        help="among how many threads to split a run (default: one for each core)",
+    )
+    scoring.add_argument(
         "--output",
         metavar="FILE",
         help="write to this file, whole or not at all (default: -, standard output)",
@@ -250,6 +253,12 @@ def _digits(text: str) -> int:
     return int(text)
 
 
+def _threads(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 up")
+    return int(text)
+
+
 def _version() -> str:
     from importlib.metadata import version  # costs more than the rest of the command's imports
 
@@ -263,16 +272,14 @@ def _version() -> str:
 def _eval(arguments: argparse.Namespace) -> int:
     _check_usage(arguments)
     metrics = arguments.metrics or list(DEFAULT_METRICS)
-    with _reading(arguments.qrels):
-        qrels = read_qrels(arguments.qrels)
+    with _naming(arguments.qrels):
+        evaluator = Evaluator(arguments.qrels, metrics)
     facets = None
     if arguments.by is not None:
-        with _reading(arguments.by):
+        with _naming(arguments.by):
             facets = read_facets(arguments.by)
-    with _scoring(arguments.qrels, qrels):
-        evaluator = Evaluator(qrels, metrics)
-    scored = [_score(run, qrels, evaluator, facets, arguments) for run in arguments.runs]
-    notes = _qrels_notes(qrels, facets, arguments)
+    scored = [_score(run, evaluator, facets, arguments) for run in arguments.runs]
+    notes = _qrels_notes(evaluator, facets, arguments)
     notes += [note for one in scored for note in one.notes]
     return _deliver(*_report(scored, notes, metrics, arguments), arguments.output)
 
@@ -301,45 +308,37 @@ def _check_usage(arguments: argparse.Namespace) -> None:
 
 def _score(
     run: str,
-    qrels: Judged,
     evaluator: Evaluator,
     facets: Mapping[str, Mapping[str, str]] | None,
     arguments: argparse.Namespace,
 ) -> _Scored:
-    with _reading(run):
-        scores = read_run(run)
-    with _scoring(run, qrels):
-        evaluation = evaluator.evaluate(
-            scores, ties=arguments.ties, missing=arguments.missing, duplicates="error"
+    with _naming(run):
+        values, retrieved, unjudged = evaluator._score(
+            run, arguments.ties, "error", arguments.threads
         )
+        evaluation = evaluator._result(values, retrieved, unjudged, arguments.missing)
     rolled_up: Mapping[str, Mapping[str | None, Evaluation]] = {}
     if facets is not None:
-        with _scoring(f"{shown_name(arguments.by)}, {shown_name(run)}", qrels):
+        with _naming(f"{shown_name(arguments.by)}, {shown_name(run)}"):
             rolled_up = evaluation.by(facets)
-    return _Scored(run, evaluation, rolled_up, _run_notes(run, qrels, scores, arguments.missing))
+    found = retrieved.tolist()
+    absent = [q for q, there in zip(evaluator.query_ids, found, strict=True) if not there]
+    notes = _run_notes(run, evaluator, absent, unjudged, arguments.missing)
+    return _Scored(run, evaluation, rolled_up, notes)
 
 
 @contextmanager
-def _reading(file: str) -> Iterator[None]:
+def _naming(file: str) -> Iterator[None]:
+    """Turn what goes wrong into a line that names the file."""
+    name = shown_name(file)
     try:
         yield
     except OSError as error:
-        raise _BadInput(f"{shown_name(file)}: {error.strerror or error}") from error
-    except ValueError as error:  # names the file itself
-        raise _BadInput(str(error)) from error
-
-
-@contextmanager
-def _scoring(file: str, qrels: Judged) -> Iterator[None]:
-    try:
-        yield
+        raise _BadInput(f"{name}: {error.strerror or error}") from error
     except (ValueError, TypeError) as error:
         message = str(error)
-        # Documents are held as bytes, one character each; a message shall show the characters.
-        for document in (document for grades in qrels.values() for document in grades):
-            if not document.isascii():
-                message = message.replace(repr(document), repr(shown_document(document)))
-        raise _BadInput(f"{shown_name(file)}: {message}") from error
+        named = message.startswith(f"{name}:")
+        raise _BadInput(message if named else f"{name}: {message}") from error
 
 
 # ---------------------------------------------------------------------------------------------
@@ -347,41 +346,44 @@ def _scoring(file: str, qrels: Judged) -> Iterator[None]:
 
 
 def _qrels_notes(
-    qrels: Judged, facets: Mapping[str, Mapping[str, str]] | None, arguments: argparse.Namespace
+    evaluator: Evaluator,
+    facets: Mapping[str, Mapping[str, str]] | None,
+    arguments: argparse.Namespace,
 ) -> list[str]:
     notes = []
-    irrelevant = [
-        query for query, grades in qrels.items() if all(grade < 1 for grade in grades.values())
-    ]
+    queries = evaluator.query_ids
+    answerable = evaluator._answerable.tolist()
+    irrelevant = [q for q, relevant in zip(queries, answerable, strict=True) if not relevant]
     if irrelevant:
-        whose = f"{shown_name(arguments.qrels)}: {_of(irrelevant, qrels)}"
+        whose = f"{shown_name(arguments.qrels)}: {_of(irrelevant, len(queries))}"
         notes.append(f"{whose} without a document of grade 1 or more: {_ids(irrelevant)}")
     if facets is not None:
+        judged = set(queries)
         labelled = dict.fromkeys(query for labels in facets.values() for query in labels)
-        unjudged = [query for query in labelled if query not in qrels]
+        unjudged = [query for query in labelled if query not in judged]
         if unjudged:
-            whose = f"{shown_name(arguments.by)}: {_of(unjudged, labelled)}"
+            whose = f"{shown_name(arguments.by)}: {_of(unjudged, len(labelled))}"
             notes.append(f"{whose} not judged: {_ids(unjudged)}")
     return notes
 
 
-def _run_notes(run: str, qrels: Judged, scores: Judged, missing: str) -> list[str]:
+def _run_notes(
+    run: str, evaluator: Evaluator, absent: list[str], unjudged: list[str], missing: str
+) -> list[str]:
     notes = []
-    absent = [query for query in qrels if query not in scores]
+    judged = len(evaluator.query_ids)
     if absent:
         effect = "left out" if missing == "skip" else "counted 0"
-        whose = f"{shown_name(run)}: {_of(absent, qrels)}"
+        whose = f"{shown_name(run)}: {_of(absent, judged)}"
         notes.append(f"{whose} missing from the run, {effect}: {_ids(absent)}")
-    unjudged = [query for query in scores if query not in qrels]
     if unjudged:
-        whose = f"{shown_name(run)}: {_of(unjudged, scores)}"
+        whose = f"{shown_name(run)}: {_of(unjudged, judged - len(absent) + len(unjudged))}"
         notes.append(f"{whose} not judged, not scored: {_ids(unjudged)}")
     return notes
 
 
-def _of(some: Sequence[str], every: Mapping[str, object]) -> str:
-    noun = "query" if len(every) == 1 else "queries"
-    return f"{len(some)} of {len(every)} {noun}"
+def _of(some: Sequence[str], every: int) -> str:
+    return f"{len(some)} of {every} {'query' if every == 1 else 'queries'}"
 
 
 def _ids(queries: Sequence[str]) -> str:

@@ -531,8 +531,17 @@ class Evaluator:
     metrics : str, Metric, or sequence of these
         Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
 
+    Attributes
+    ----------
+    query_ids : tuple
+        The queries of the qrels, in their order.
+    metrics : tuple of str
+        The metrics, spelled as asked for.
+
     Raises
     ------
+    OSError
+        If a file cannot be read.
     TypeError
         If `qrels` is no mapping of mappings, or a grade is no number.
     ValueError
@@ -554,6 +563,7 @@ class Evaluator:
     1.0
     """
 
+    query_ids: tuple[Any, ...]
     metrics: tuple[str, ...]
 
     def __init__(
@@ -572,28 +582,32 @@ class Evaluator:
             self._columns = Columns(self._source.read(), self._compiled)
         if self._columns is not None and self._columns.usual:
             prepared: Columns | Judgments = self._columns
-            self._queries = tuple(map(_decoded, self._columns.queries))
+            self.query_ids = tuple(map(_decoded, self._columns.queries))
         else:
             self._columns = None
             if self._source is None:
                 judged = Judgments(cast("Mapping[Any, Mapping[Any, Any]]", qrels), self._compiled)
                 self._judgments = dict.fromkeys(_ENCODINGS, judged)
             prepared = self._judged("latin-1")
-            self._queries = prepared.queries
-        if not self._queries:
+            self.query_ids = prepared.queries
+        if not self.query_ids:
             raise ValueError("qrels hold no query")
-        answerable = np.zeros(len(self._queries), dtype=np.uint8)
+        answerable = np.zeros(len(self.query_ids), dtype=np.uint8)
         prepared.mark_answerable(answerable)
         self._answerable = answerable.view(np.bool_)
 
     def _judged(self, encoding: str) -> Judgments:
         """The judgments for the door of dicts; if they come from a file, with ids decoded so."""
         if encoding not in self._judgments:
-            from rankmeter.files import read_qrels
+            from rankmeter.files import read_qrels, shown_message
 
             assert self._source is not None
             qrels = read_qrels(self._source, encoding)
-            self._judgments[encoding] = Judgments(qrels, self._compiled)
+            try:
+                self._judgments[encoding] = Judgments(qrels, self._compiled)
+            except ValueError as error:
+                message = shown_message(str(error), qrels) if encoding == "latin-1" else error
+                raise ValueError(f"{self._source.name}: {message}") from None
         return self._judgments[encoding]
 
     def evaluate(
@@ -627,8 +641,13 @@ class Evaluator:
         """
         if missing not in ("zero", "skip", "error"):
             raise ValueError(f"missing must be 'zero', 'skip' or 'error', not {missing!r}")
-        threads = checked(threads)
-        queries = self._queries
+        return self._result(*self._score(run, ties, duplicates, checked(threads)), missing)
+
+    def _score(
+        self, run: Run, ties: str, duplicates: str, threads: int
+    ) -> tuple[Array, Array, list[Any]]:
+        """Values, bounds; which queries the run holds; and those it holds without judgments."""
+        queries = self.query_ids
         filled = np.zeros((3, len(queries), len(self.metrics)))
         marks = np.zeros(len(queries), dtype=np.uint8)
         others: list[Any] | None = None  # queries of the run that are not judged
@@ -643,13 +662,17 @@ class Evaluator:
                 filled[:] = marks[:] = 0
                 encoding = "utf-8" if self._source is None else "latin-1"
                 run = read_run(source, encoding)
-        if others is None:
+                judged = set(queries)
+                others = [query for query in run if query not in judged]
+        if others is None or not _is_source(run):
             _require_mapping("run", "query id to ranked ids or to {id: score}", run)
             rankings = run if type(run) is dict else dict(cast("Mapping[Any, Any]", run).items())
             self._judged(encoding).evaluate(rankings, ties, duplicates, filled, marks)
             evaluated = int(marks.sum())
-            others = [None] * max(0, len(rankings) - evaluated) if evaluated else list(rankings)
-        return self._result(filled, marks, others, missing)
+            if others is None:
+                # Ids of many types need not tell which these are, and nobody asks.
+                others = [None] * max(0, len(rankings) - evaluated) if evaluated else list(rankings)
+        return filled, marks, others
 
     def _score_text(
         self, source: Source, ties: str, threads: int, filled: Array, marks: Array
@@ -663,22 +686,24 @@ class Evaluator:
                 if not evaluate(buffer, length, ties, filled, marks, unjudged):
                     return None
         else:
-            waiting: deque[tuple[Any, Array]] = deque()
+            waiting: deque[tuple[Any, Array, list[bytes]]] = deque()
             usual = True
             blocks = source.blocks()
             while usual:
                 block = next(blocks, None)
                 if block is not None:
                     part = np.zeros_like(marks)  # two blocks may hold the same query
-                    task = pool().submit(evaluate, *block, ties, filled, part, unjudged)
-                    waiting.append((task, part))
+                    strangers: list[bytes] = []
+                    task = pool().submit(evaluate, *block, ties, filled, part, strangers)
+                    waiting.append((task, part, strangers))
                 while waiting and (block is None or len(waiting) > threads):
-                    task, part = waiting.popleft()
+                    task, part, strangers = waiting.popleft()
                     usual = task.result() and usual and not (marks & part).any()
                     marks |= part
+                    unjudged += strangers
                 if block is None:
                     break
-            for task, _ in waiting:
+            for task, *_ in waiting:
                 task.result()
             if not usual:
                 return None
@@ -689,7 +714,7 @@ class Evaluator:
     def _result(
         self, filled: Array, marks: Array, others: Sequence[Any], missing: str
     ) -> Evaluation:
-        queries, answerable = self._queries, self._answerable
+        queries, answerable = self.query_ids, self._answerable
         values, lowest, highest = filled
         retrieved = marks.view(np.bool_)
         evaluated = int(marks.sum())

@@ -19,7 +19,7 @@ import secrets
 import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from io import BytesIO
 from itertools import chain
@@ -331,9 +331,13 @@ def shown_name(path: str) -> str:
     return "<stdin>" if path == STANDARD_INPUT else path
 
 
-def shown_document(document: str) -> str:
-    """How messages name a document that was read from a file."""
-    return _text(document.encode("latin-1"))
+def shown_message(message: str, qrels: Mapping[str, Mapping[str, float]]) -> str:
+    """Show the characters of documents, which are held as bytes, one character each."""
+    for document in (document for grades in qrels.values() for document in grades):
+        if not document.isascii():
+            shown = _text(document.encode("latin-1"))
+            message = message.replace(repr(document), repr(shown))
+    return message
 
 
 # ---------------------------------------------------------------------------------------------
