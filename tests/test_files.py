@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import math
 import os
 import stat
@@ -147,7 +149,7 @@ def test_what_is_written_is_read(
             lines.append(blank.join(cells if finite else [*cells[:3], b"1", text, b"t"]))
     data = b"\n".join(lines)
     # What the first bytes would make of the file.
-    if data.startswith((b"\xef\xbb\xbf", b"\x1f\x8b")):
+    if data.startswith((b"\xef\xbb\xbf", b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")):
         data = b"\n" + data
     path = tmp_path_factory.getbasetemp() / "round trip"
     path.write_bytes(gzip.compress(data) if compressed else data)
@@ -238,6 +240,53 @@ def test_nothing_in_it(save: Save, data: bytes) -> None:
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
 def test_utf16_gets_a_hint(save: Save, codec: str) -> None:
     assert "UTF-16" in message(read_qrels, save("\ufeffq 0 d 1\r\n".encode(codec)))
+
+
+def _zstd(data: bytes) -> bytes:
+    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    zstd = pytest.importorskip(name)
+    # Without a checksum, the format itself does not tell what was changed.
+    packed: bytes = zstd.compress(data, options={zstd.CompressionParameter.checksum_flag: 1})
+    return packed
+
+
+COMPRESSIONS = {
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "Zstandard": _zstd,
+}
+
+
+@pytest.mark.parametrize("kind", COMPRESSIONS)
+def test_compressed_files(kind: str, save: Save) -> None:
+    compress = COMPRESSIONS[kind]
+    assert read_qrels(save(compress(QRELS))) == QRELS_READ
+    assert read_qrels(save(compress(QRELS[:20]) + compress(QRELS[20:]))) == QRELS_READ
+    whole = compress(QRELS * 50)
+    path = save(b"")
+    for damaged in (
+        whole[:-5],
+        whole[: len(whole) // 2],
+        whole[:12],
+        whole[:14] + b"xxx" + whole[17:],
+    ):
+        assert message(read_qrels, save(damaged)).startswith(f"{path}: damaged {kind} file: ")
+
+
+def test_a_query_that_is_called_like_a_compression(save: Save) -> None:
+    assert read_qrels(save(b"BZh91 0 a 1\n")) == {"BZh91": {"a": 1.0}}
+
+
+def test_zstandard_without_its_library(save: Save, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = save(b"\x28\xb5\x2f\xfd and more")
+
+    def lacking(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr("rankmeter.files.import_module", lacking)
+    with pytest.raises(ImportError, match=r"pip install 'rankmeter\[zstd\]'"):
+        read_qrels(path)
 
 
 def test_damaged_gzip(save: Save) -> None:

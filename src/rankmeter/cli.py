@@ -115,7 +115,7 @@ files:
   RUN           query Q0 document rank score tag, separated by blanks; ranked by score
   --by FACETS   query TAB label; or, below a header line query_id TAB facet TAB facet ...,
                 a query and its label in each facet. An empty cell is no label.
-  Each may be compressed by gzip, whatever its name. "-" is standard input.
+  Each may be compressed (gzip, bzip2, xz, Zstandard), whatever its name. "-" is standard input.
 
 metrics:
   name[@k][(parameter=value,...)], such as recall@100, mrr, map@10, precision@5(rel=2),
@@ -335,7 +335,7 @@ def _naming(file: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise _BadInput(f"{name}: {error.strerror or error}") from error
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, ImportError) as error:
         message = str(error)
         named = message.startswith(f"{name}:")
         raise _BadInput(message if named else f"{name}: {message}") from error

@@ -806,7 +806,8 @@ def evaluate(
 
     Notes
     -----
-    A path is a ``str`` or path-like; ``-`` is standard input. Files may be gzipped. Columns are
+    A path is a ``str`` or path-like; ``-`` is standard input. Files may be compressed by gzip,
+    bzip2, xz or Zstandard (which needs ``rankmeter[zstd]`` before Python 3.14). Columns are
     separated by the blanks of ASCII; ids are compared as bytes, and if the other side is a mapping,
     as UTF-8. Files are fastest when the lines of each query of the run stand together.
 

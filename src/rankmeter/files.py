@@ -1,7 +1,8 @@
 """Qrels, runs and facets are read from files; reports are written to them.
 
-A file is named by its path; ``-`` is standard input. Gzip is recognised by its first bytes, not
-by its name. What is wrong with a file raises a ValueError that says ``file:line: what is wrong``.
+A file is named by its path; ``-`` is standard input. Compression (gzip, bzip2, xz, Zstandard) is
+recognised by the first bytes, not by the name. What is wrong with a file raises a ValueError that
+says ``file:line: what is wrong``.
 
 TREC columns are separated by ASCII blanks and nothing else, so an id may hold ``#``, a
 no-break space or bytes that are no UTF-8. Ids of documents are the bytes of the file, one
@@ -13,14 +14,13 @@ from __future__ import annotations
 
 import codecs
 import errno
-import gzip
 import os
 import secrets
 import stat
 import sys
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from importlib import import_module
 from io import BytesIO
 from itertools import chain
 from math import inf, nan
@@ -34,7 +34,7 @@ from rankmeter._core.columns import last_query
 
 STANDARD_INPUT = STANDARD_OUTPUT = "-"
 
-_GZIP = b"\x1f\x8b"
+_START = 10  # bytes, enough to recognise how a file is compressed
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SHOWN_BYTES = 200
 _BLOCK = 1 << 20  # bytes that are read at once, so that they are still in the cache when scored
@@ -65,7 +65,7 @@ _RUN = _Layout(
 
 
 class Source:
-    """The text of a file, plain or gzipped, to be read whole or in blocks, once or again.
+    """The text of a file, compressed or not, to be read whole or in blocks, once or again.
 
     Parameters
     ----------
@@ -111,7 +111,9 @@ class Source:
         OSError
             The file cannot be read.
         ValueError
-            The gzip file is damaged.
+            The file is compressed, and damaged or cut off.
+        ImportError
+            The library that it is compressed with is not there; the message says what to install.
         """
         with self._opened() as file:
             data: bytes = file.read()
@@ -122,7 +124,7 @@ class Source:
 
         Raises
         ------
-        OSError, ValueError
+        OSError, ValueError, ImportError
             As for `read`.
         """
         with self._opened() as file:
@@ -149,14 +151,59 @@ class Source:
                 file: Any = BytesIO(self._data)
             else:
                 file = stack.enter_context(open(self._path, "rb"))
-            packed = file.read(len(_GZIP)) == _GZIP
+            start = file.read(_START)
             file.seek(0)
-            if packed:
-                file = stack.enter_context(gzip.GzipFile(fileobj=file))
+            kind = _compression(start)
+            if kind is None:
+                yield file
+                return
+            file, errors = _unpacked(file, kind)
+            stack.enter_context(file)
             try:
                 yield file
-            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                raise ValueError(f"{self.name}: damaged gzip file: {error}") from error
+            except errors as error:
+                if isinstance(error, OSError) and error.errno is not None:
+                    raise  # of the disk, not of what is on it
+                raise ValueError(f"{self.name}: damaged {kind} file: {error}") from error
+
+
+def _compression(start: bytes) -> str | None:
+    if start.startswith(b"\x1f\x8b"):
+        return "gzip"
+    # A query may be called BZh, too: a block or the end must follow.
+    if start.startswith(b"BZh") and start[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
+        return "bzip2"
+    if start.startswith(b"\xfd7zXZ\x00"):
+        return "xz"
+    if start.startswith(b"\x28\xb5\x2f\xfd"):
+        return "Zstandard"
+    return None
+
+
+def _unpacked(file: Any, kind: str) -> tuple[Any, tuple[type[Exception], ...]]:
+    """The file to read from, and what it raises where it is damaged."""
+    if kind == "gzip":
+        import gzip
+        import zlib
+
+        return gzip.GzipFile(fileobj=file), (EOFError, OSError, zlib.error)
+    if kind == "bzip2":
+        import bz2
+
+        return bz2.BZ2File(file), (EOFError, OSError)
+    if kind == "xz":
+        import lzma
+
+        return lzma.LZMAFile(file), (EOFError, lzma.LZMAError)
+    try:
+        zstd = import_module(
+            "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+        )
+    except ImportError as error:
+        raise ImportError(
+            "this file needs backports.zstd: pip install 'rankmeter[zstd]'"
+        ) from error
+    return zstd.ZstdFile(file), (EOFError, zstd.ZstdError)
 
 
 def read_qrels(given: str | Source, encoding: str = "latin-1") -> dict[str, dict[str, float]]:
