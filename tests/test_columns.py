@@ -274,6 +274,56 @@ def test_missing_and_unjudged_queries() -> None:
         rm.evaluate(io.BytesIO(qrels), io.BytesIO(b"q9 Q0 a 1 1 t\n"), "mrr")
 
 
+def test_an_evaluator_keeps_its_own_copy(tmp_path: Path) -> None:
+    qrels = tmp_path / "qrels"
+    qrels.write_bytes(b"q 0 a 1\nr 0 z 1\n")
+    scorer = rm.Evaluator(qrels, "mrr")
+    tidy = b"q Q0 a 1 2 t\nr Q0 y 1 2 t\nr Q0 x 2 1 t\n"
+    interleaved = b"r Q0 y 1 2 t\nq Q0 a 1 2 t\nr Q0 x 2 1 t\n"
+    expected = {"q": {"mrr": 1.0}, "r": {"mrr": 0.0}}
+    for change in (b"r 0 z 1\nq 0 a 1\n", b"q 0 b 1\n", None):
+        if change is None:
+            qrels.unlink()
+        else:
+            qrels.write_bytes(change)
+        for run in (tidy, interleaved):
+            assert scorer.evaluate(io.BytesIO(run)).per_query == expected
+        assert scorer.evaluate({"q": ["a"], "r": []}).per_query == expected
+
+
+def test_many_documents_of_one_score() -> None:
+    """Neither the order of equals nor a query longer than a block costs the square."""
+    ids = [f"d{i:06}" for i in range(60_000)]
+    qrels = "".join(f"q 0 {doc} 1\n" for doc in ids[::2]).encode()
+    run = "".join(f"q Q0 {doc} 1 0.5 t\n" for doc in ids).encode()
+    ev = rm.evaluate(io.BytesIO(qrels), io.BytesIO(run), ["mrr", "map"])
+    same = rm.evaluate(
+        {"q": dict.fromkeys(ids[::2], 1)}, {"q": dict.fromkeys(ids, 0.5)}, ["mrr", "map"]
+    )
+    assert ev.mean == same.mean
+    assert ev["mrr"] == 0.5
+
+
+class Slow:
+    """A file that gives a little at a time."""
+
+    def __init__(self, data: bytes, end: bytes | str | None = b"") -> None:
+        self.parts = [data[i : i + 7] for i in range(0, len(data), 7)]
+        self.end = end
+
+    def read(self) -> Any:
+        return self.parts.pop(0) if self.parts else self.end
+
+
+def test_files_that_give_little_at_a_time() -> None:
+    run = b"q Q0 b 1 2 t\nq Q0 a 2 1 t\n"
+    assert rm.evaluate({"q": {"a": 1}}, Slow(run), "mrr")["mrr"] == 0.5  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="not ready"):
+        rm.evaluate({"q": {"a": 1}}, Slow(run, None), "mrr")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="open as text"):
+        rm.evaluate({"q": {"a": 1}}, Slow(run, "x"), "mrr")  # type: ignore[arg-type]
+
+
 # ---------------------------------------------------------------------------------------------
 # What is wrong
 
@@ -326,6 +376,7 @@ def test_options_that_are_refused(pair: tuple[Path, Path]) -> None:
     for options, error in (
         ({"ties": "other"}, ValueError),
         ({"missing": "other"}, ValueError),
+        ({"duplicates": "other"}, ValueError),
         ({"threads": 0}, ValueError),
         ({"threads": "2"}, TypeError),
     ):

@@ -268,3 +268,11 @@ def test_sums_are_those_of_fsum(values: list[float], columns: int) -> None:
     assert [total.hex() for total in exact_sums(table)] == [total.hex() for total in expected]
     assert exact_sums(np.asfortranarray(table)) == expected
     assert exact_sums(table[::-1]) == expected
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, 1.7e308])
+def test_sums_of_what_is_not_finite(odd: float) -> None:
+    table = np.full((500, 1), 0.1)
+    table[::3] = odd
+    expected = sum(table[:, 0].tolist())
+    assert exact_sums(table) == pytest.approx([expected], nan_ok=True)

@@ -274,6 +274,17 @@ def test_compressed_files(kind: str, save: Save) -> None:
         assert message(read_qrels, save(damaged)).startswith(f"{path}: damaged {kind} file: ")
 
 
+@pytest.mark.parametrize("kind", COMPRESSIONS)
+def test_nothing_behind_a_stream_is_dropped(kind: str, save: Save) -> None:
+    one, two = COMPRESSIONS[kind](QRELS[:20]), COMPRESSIONS[kind](QRELS[20:])
+    path = save(b"")
+    for damaged in (one + two[:1] + b"?" + two[2:], one + b"more", one + two[:-3], one + two[:3]):
+        assert message(read_qrels, save(damaged)).startswith(f"{path}: damaged {kind} file: ")
+    big = QRELS * 60_000  # more than is unpacked at once
+    with pytest.raises(ValueError, match="stands in line 1 and again in line 5"):
+        read_qrels(save(COMPRESSIONS[kind](big)))
+
+
 def test_a_query_that_is_called_like_a_compression(save: Save) -> None:
     assert read_qrels(save(b"BZh91 0 a 1\n")) == {"BZh91": {"a": 1.0}}
 

@@ -15,7 +15,7 @@ from rankmeter._core.mappings import Judgments, type_mismatch
 from rankmeter._core.rounded import exact_sums
 from rankmeter.metrics import Metric, compile_metrics, parse
 from rankmeter.tables import render
-from rankmeter.threads import checked, pool
+from rankmeter.threads import MOST, checked, pool
 
 if TYPE_CHECKING:
     import pandas
@@ -579,7 +579,7 @@ class Evaluator:
             from rankmeter.files import Source  # not everybody has files
 
             self._source = Source(qrels)
-            self._columns = Columns(self._source.read(), self._compiled)
+            self._columns = Columns(self._source.keep(), self._compiled)
         if self._columns is not None and self._columns.usual:
             prepared: Columns | Judgments = self._columns
             self.query_ids = tuple(map(_decoded, self._columns.queries))
@@ -641,6 +641,8 @@ class Evaluator:
         """
         if missing not in ("zero", "skip", "error"):
             raise ValueError(f"missing must be 'zero', 'skip' or 'error', not {missing!r}")
+        if duplicates not in ("error", "first"):
+            raise ValueError(f"duplicates must be 'error' or 'first', not {duplicates!r}")
         return self._result(*self._score(run, ties, duplicates, checked(threads)), missing)
 
     def _score(
@@ -696,7 +698,7 @@ class Evaluator:
                     strangers: list[bytes] = []
                     task = pool().submit(evaluate, *block, ties, filled, part, strangers)
                     waiting.append((task, part, strangers))
-                while waiting and (block is None or len(waiting) > threads):
+                while waiting and (block is None or len(waiting) > min(threads, MOST)):
                     task, part, strangers = waiting.popleft()
                     usual = task.result() and usual and not (marks & part).any()
                     marks |= part

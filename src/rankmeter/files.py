@@ -21,7 +21,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
-from io import BytesIO
+from io import BufferedReader, BytesIO, RawIOBase
 from itertools import chain
 from math import inf, nan
 from pathlib import Path
@@ -87,12 +87,11 @@ class Source:
 
     def __init__(self, given: Any) -> None:
         self._data: bytes | None = None
+        self._plain = False
         self._path = ""
         if hasattr(given, "read"):
             self.name = str(getattr(given, "name", "<file>"))
-            self._data = given.read()
-            if not isinstance(self._data, bytes):
-                raise TypeError(f"{self.name} is open as text: open it as binary, with mode 'rb'")
+            self._data = self._all_of(given)
             return
         self._path = os.fsdecode(given)
         self.name = shown_name(self._path)
@@ -100,8 +99,25 @@ class Source:
             if sys.stdin is None:
                 raise OSError("standard input is closed")
             self._data = sys.stdin.buffer.read()
-        elif not Path(self._path).is_file():
-            self._data = Path(self._path).read_bytes()
+        elif not os.path.isfile(self._path):
+            with open(self._path, "rb") as file:
+                self._data = file.read()
+
+    def _all_of(self, file: Any) -> bytes:
+        parts = []
+        while part := file.read():  # once may not be enough
+            if isinstance(part, str):
+                raise TypeError(f"{self.name} is open as text: open it as binary, with mode 'rb'")
+            parts.append(bytes(part))
+        if part is None:
+            raise TypeError(f"{self.name} is not ready to be read: open it as blocking")
+        return b"".join(parts)
+
+    def keep(self) -> bytes:
+        """Return everything, and from now on that, whatever becomes of the file."""
+        self._data = self.read()
+        self._plain = True
+        return self._data
 
     def read(self) -> bytes:
         """Return everything, without a byte-order mark.
@@ -130,7 +146,8 @@ class Source:
         with self._opened() as file:
             left = file.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
             while True:
-                buffer = np.empty(len(left) + _BLOCK, np.uint8)
+                # As much again as is left over, so that a long query is not read again and again.
+                buffer = np.empty(len(left) + max(_BLOCK, len(left)), np.uint8)
                 room = memoryview(buffer.data)
                 room[: len(left)] = left
                 length = len(left)
@@ -153,7 +170,7 @@ class Source:
                 file = stack.enter_context(open(self._path, "rb"))
             start = file.read(_START)
             file.seek(0)
-            kind = _compression(start)
+            kind = None if self._plain else _compression(start)
             if kind is None:
                 yield file
                 return
@@ -180,6 +197,47 @@ def _compression(start: bytes) -> str | None:
     return None
 
 
+def _joined(file: Any, decompressor: Any, magic: bytes) -> BufferedReader:
+    return BufferedReader(_Joined(file, decompressor, magic), _BLOCK)
+
+
+class _Joined(RawIOBase):
+    """Streams one after the other. The readers of bz2 and lzma drop what they cannot read."""
+
+    def __init__(self, file: Any, decompressor: Any, magic: bytes) -> None:
+        self._file = file
+        self._new = decompressor
+        self._magic = magic
+        self._current = decompressor()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill some of the buffer; 0 at the end of the last stream."""
+        while True:
+            if self._current.eof:
+                data = self._current.unused_data.lstrip(b"\0") or self._file.read(_BLOCK)
+                data = data.lstrip(b"\0")  # xz may be padded
+                if not data:
+                    return 0
+                if len(data) < len(self._magic):
+                    data += self._file.read(_BLOCK)
+                if not data.startswith(self._magic):
+                    raise EOFError("there is something behind the end")
+                self._current = self._new()
+            elif self._current.needs_input:
+                data = self._file.read(_BLOCK)
+                if not data:
+                    raise EOFError("it ends before the end-of-stream marker")
+            else:
+                data = b""
+            unpacked = self._current.decompress(data, len(buffer))
+            if unpacked:
+                buffer[: len(unpacked)] = unpacked
+                return len(unpacked)
+
+
 def _unpacked(file: Any, kind: str) -> tuple[Any, tuple[type[Exception], ...]]:
     """The file to read from, and what it raises where it is damaged."""
     if kind == "gzip":
@@ -190,11 +248,11 @@ def _unpacked(file: Any, kind: str) -> tuple[Any, tuple[type[Exception], ...]]:
     if kind == "bzip2":
         import bz2
 
-        return bz2.BZ2File(file), (EOFError, OSError)
+        return _joined(file, bz2.BZ2Decompressor, b"BZh"), (EOFError, OSError)
     if kind == "xz":
         import lzma
 
-        return lzma.LZMAFile(file), (EOFError, lzma.LZMAError)
+        return _joined(file, lzma.LZMADecompressor, b"\xfd7zXZ\x00"), (EOFError, lzma.LZMAError)
     try:
         zstd = import_module(
             "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-_MOST = 256
+MOST = 256
 
 
 @cache
@@ -19,7 +19,7 @@ def pool() -> ThreadPoolExecutor:
     """Return the threads; to start them for each call would cost more than a small call."""
     from concurrent.futures import ThreadPoolExecutor  # costs as much as all of this package
 
-    return ThreadPoolExecutor(_MOST, thread_name_prefix="rankmeter")
+    return ThreadPoolExecutor(MOST, thread_name_prefix="rankmeter")
 
 
 if hasattr(os, "register_at_fork"):  # a forked process has none of them

@@ -6,6 +6,8 @@ queries, a line that is not as it should be, a document twice) is not described 
 careful reader, which gives the same digits or says what is wrong.
 """
 
+from os import urandom
+
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.math cimport isfinite
 from libc.stdint cimport uint64_t
@@ -15,13 +17,16 @@ from libc.string cimport memchr, memcmp, memcpy, memset
 from rankmeter._core.kernels cimport Metrics, complain
 from rankmeter._core.query cimport Plan, Query, Values
 from rankmeter._core.ranks cimport (
-    Scratch, Slot, any_tied, empty_slots, place_found, release, reserve_judged,
-    score_found, start,
+    BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Slot, Ties, any_tied, empty_slots, place_found,
+    release, reserve_judged, score_found, start, ties_of,
 )
 
 
 cdef extern from "decimal.h":
     bint rankmeter_decimal(const char *text, Py_ssize_t length, double *number) noexcept nogil
+
+
+cdef uint64_t SEED = int.from_bytes(urandom(8), "little")
 
 
 cdef struct Text:               # bytes that somebody else owns
@@ -46,8 +51,9 @@ cdef inline bint is_blank(char letter) noexcept nogil:
 
 
 cdef inline uint64_t hash_of(Text text) noexcept nogil:
-    """Eight bytes at a time; every hash is checked against the bytes."""
-    cdef uint64_t mixed = <uint64_t> text.length * <uint64_t> 0x9E3779B97F4A7C15
+    """Eight bytes at a time. Equal hashes are checked against the bytes, so that no result depends
+    on the seed; without one, a file could be made of ids that all collide."""
+    cdef uint64_t mixed = SEED ^ (<uint64_t> text.length * <uint64_t> 0x9E3779B97F4A7C15)
     cdef uint64_t part
     cdef const char *p = text.start
     cdef Py_ssize_t left = text.length
@@ -74,6 +80,20 @@ cdef inline Text next_field(const char **p, const char *end) noexcept nogil:
         p[0] += 1
     field.length = p[0] - field.start
     return field
+
+
+cdef inline bint next_line(const char **p, const char *end, const char **line_end) noexcept nogil:
+    """Go to the first letter of the next line that is not blank; False where there is none."""
+    while p[0] < end:
+        line_end[0] = <const char *> memchr(p[0], b"\n", end - p[0])
+        if line_end[0] == NULL:
+            line_end[0] = end
+        while p[0] < line_end[0] and is_blank(p[0][0]):
+            p[0] += 1
+        if p[0] < line_end[0]:
+            return True
+        p[0] += 1
+    return False
 
 
 cdef bint read_line(
@@ -124,12 +144,6 @@ cdef struct Block:              # the lines of one query of a run
     uint64_t *hashes
     double *scores
     unsigned int mask           # of the hash table in the scratch
-
-
-cdef enum Ties:
-    BY_ID
-    BY_INPUT
-    EXPECTED
 
 
 # Judgments
@@ -215,15 +229,7 @@ cdef class Columns:
         cdef Scratch scratch
         cdef bint usual = True
         with nogil:
-            while p < end and usual:
-                newline = <const char *> memchr(p, b"\n", end - p)
-                if newline == NULL:
-                    newline = end
-                while p < newline and is_blank(p[0]):
-                    p += 1
-                if p == newline:
-                    p += 1
-                    continue
+            while next_line(&p, end, &newline):
                 if (
                     not read_line(p, newline, False, &line)
                     or not read_number(line.number, &grade) or not isfinite(grade)
@@ -534,15 +540,7 @@ cdef int read_block(
     cdef unsigned int tag, slot
     cdef Slot *slots
     block.n = 0
-    while p < end:
-        newline = <const char *> memchr(p, b"\n", end - p)
-        if newline == NULL:
-            newline = end
-        while p < newline and is_blank(p[0]):
-            p += 1
-        if p == newline:
-            p += 1
-            continue
+    while next_line(&p, end, &newline):
         if not read_line(p, newline, True, &line):
             return 0
         if block.n == 0:
@@ -581,32 +579,69 @@ cdef int compare_texts(Text a, Text b) noexcept nogil:
     return order if order else (a.length > b.length) - (a.length < b.length)
 
 
+# A document whose score a found one shares.
+cdef struct Tied:
+    double score
+    Text document
+
+
+cdef int by_score_and_id(const void *a, const void *b) noexcept nogil:
+    """High to low, ids in the order of bytes."""
+    cdef const Tied *x = <const Tied *> a
+    cdef const Tied *y = <const Tied *> b
+    if x.score != y.score:
+        return -1 if x.score > y.score else 1
+    return compare_texts(y.document, x.document)
+
+
 cdef int break_ties(Block *block, Scratch *scratch, Py_ssize_t n_found) except -1 nogil:
-    """Rank found documents of equal score by their ids, high to low in the order of bytes."""
-    cdef Py_ssize_t i, j, before
-    cdef double score
+    """Rank found documents, sorted by score, that share theirs: by id, high to low."""
+    cdef Found *found = scratch.found
+    cdef double *scores = scratch.targets       # those that are shared, high to low
+    cdef Py_ssize_t i, first, low, high, middle, n_scores = 0, n_tied = 0
+    cdef Tied *tied
+    cdef Tied sought
     for i in range(n_found):
-        if scratch.found[i].tied < 2:
+        if found[i].tied > 1 and (n_scores == 0 or scores[n_scores - 1] != found[i].score):
+            scores[n_scores] = found[i].score
+            n_scores += 1
+            n_tied += found[i].tied
+    tied = <Tied *> malloc(n_tied * sizeof(Tied))
+    if tied == NULL:
+        with gil:
+            raise MemoryError()
+    n_tied = 0
+    for i in range(block.n):
+        first = 0
+        high = n_scores - 1
+        while first < high:
+            middle = (first + high) // 2
+            if scores[middle] > block.scores[i]:
+                first = middle + 1
+            else:
+                high = middle
+        if scores[first] == block.scores[i]:
+            tied[n_tied] = Tied(block.scores[i], block.documents[i])
+            n_tied += 1
+    qsort(tied, n_tied, sizeof(Tied), by_score_and_id)
+    first = 0                                   # of the group
+    for i in range(n_found):
+        if found[i].tied < 2:
             continue
-        score = scratch.found[i].score
-        before = 0
-        for j in range(block.n):
-            if block.scores[j] == score:
-                before += compare_texts(
-                    block.documents[j], block.documents[scratch.found[i].place]
-                ) > 0
-        scratch.found[i].rank = scratch.found[i].above + before + 1
+        while first < n_tied and tied[first].score > found[i].score:
+            first += 1
+        sought = Tied(found[i].score, block.documents[found[i].place])
+        low = first
+        high = n_tied - 1
+        while low < high:
+            middle = (low + high) // 2
+            if by_score_and_id(&tied[middle], &sought) < 0:
+                low = middle + 1
+            else:
+                high = middle
+        found[i].rank = found[i].above + low - first + 1
+    free(tied)
     return 0
-
-
-cdef Ties ties_of(str ties) except *:
-    if ties == "docid":
-        return BY_ID
-    if ties == "input":
-        return BY_INPUT
-    if ties == "expected":
-        return EXPECTED
-    raise ValueError(f"ties must be 'docid', 'input' or 'expected', not {ties!r}")
 
 
 def last_query(const unsigned char[::1] text not None, Py_ssize_t length):

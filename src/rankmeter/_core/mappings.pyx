@@ -24,8 +24,8 @@ from libc.string cimport memcpy, memset
 from rankmeter._core.kernels cimport Metrics, Row, complain, complaint, plan_of, specify
 from rankmeter._core.query cimport Plan, Query, Task, Values
 from rankmeter._core.ranks cimport (
-    Found, Scratch, Slot, any_tied, empty_slots, finish, place_found, release, reserve_judged,
-    reserve_scores, score_found, start,
+    BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Slot, Ties, any_tied, empty_slots, finish,
+    place_found, release, reserve_judged, reserve_scores, score_found, start, ties_of,
 )
 
 
@@ -50,11 +50,6 @@ cdef extern from *:
 
 cdef enum:
     BATCH = 32
-
-cdef enum Ties:
-    BY_ID
-    BY_INPUT
-    EXPECTED
 
 cdef double EXACT_INTEGERS = 9007199254740992.0     # from 2^53 on, doubles skip integers
 cdef Py_ssize_t NOT_EXACT = -2                      # what a fast path answers to other types
@@ -689,16 +684,6 @@ cdef bint keeps_first(object duplicates) except -1:
     if duplicates == "first":
         return True
     raise ValueError(f"duplicates must be 'error' or 'first', not {duplicates!r}")
-
-
-cdef Ties ties_of(object ties) except *:
-    if ties == "docid":
-        return BY_ID
-    if ties == "input":
-        return BY_INPUT
-    if ties == "expected":
-        return EXPECTED
-    raise ValueError(f"ties must be 'docid', 'input' or 'expected', not {ties!r}")
 
 
 cdef class Judgments:

@@ -6,6 +6,13 @@ ctypedef fused real:
     double
 
 
+# The order of documents of equal score.
+cdef enum Ties:
+    BY_ID
+    BY_INPUT
+    EXPECTED
+
+
 cdef enum:
     MOST_BEST = 96          # documents that find_best() may find
 
@@ -70,3 +77,4 @@ cdef int score_found(
     const Plan *plan, bint expected, Scratch *scratch, Py_ssize_t n_found, Query *record,
     Values *values,
 ) except -1 nogil
+cdef Ties ties_of(object ties) except *

@@ -586,3 +586,13 @@ cdef int score_found(
         memcpy(values.lowest, values.value, plan.n_tasks * sizeof(double))
         memcpy(values.highest, values.value, plan.n_tasks * sizeof(double))
     return 0
+
+
+cdef Ties ties_of(object ties) except *:
+    if ties == "docid":
+        return BY_ID
+    if ties == "input":
+        return BY_INPUT
+    if ties == "expected":
+        return EXPECTED
+    raise ValueError(f"ties must be 'docid', 'input' or 'expected', not {ties!r}")

@@ -152,11 +152,20 @@ cdef double exp2m1(double x) noexcept nogil:
 
 # Sums
 
+cdef double plain_sum(const double *values, Py_ssize_t n, Py_ssize_t stride) noexcept nogil:
+    cdef double total = 0.0
+    cdef Py_ssize_t i
+    for i in range(n):
+        total += values[i * stride]
+    return total
+
+
 cdef double exact_sum(const double *values, Py_ssize_t n, Py_ssize_t stride) noexcept nogil:
-    """The sum of finite numbers, rounded once, as math.fsum does it (Shewchuk 1997).
+    """The sum of numbers, rounded once, as math.fsum does it (Shewchuk 1997).
 
     Between two steps the exact sum is that of the parts, which do not overlap and grow in
-    magnitude; 2,098 binary places hold no more than 40 of them.
+    magnitude; 2,098 binary places hold no more than 40 of them. What is not finite, or becomes so,
+    gives what plain addition gives.
     """
     cdef double parts[48]
     cdef double x, y, total, rest
@@ -170,10 +179,14 @@ cdef double exact_sum(const double *values, Py_ssize_t n, Py_ssize_t stride) noe
                 x, y = y, x
             total = x + y
             rest = y - (total - x)
+            if rest != rest:
+                return plain_sum(values, n, stride)
             if rest != 0.0:
                 parts[kept] = rest
                 kept += 1
             x = total
+        if x - x != 0.0:
+            return plain_sum(values, n, stride)
         parts[kept] = x
         n_parts = kept + 1
     if n_parts == 0:
@@ -207,6 +220,8 @@ def exact_sums(const double[:, :] values):
     list of float
     """
     cdef Py_ssize_t i
+    if values.strides[0] % <Py_ssize_t> sizeof(double):
+        raise ValueError("the rows are not a whole number of doubles apart")
     if values.shape[0] == 0:
         return [0.0] * values.shape[1]
     return [
