@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import lru_cache
 from operator import index
 from types import MappingProxyType
@@ -258,6 +257,8 @@ def _from_trec_eval(text: str) -> str | None:
 
 
 def _unknown(text: str) -> ValueError:
+    from difflib import get_close_matches  # of use to few
+
     if "," in text.partition("(")[0]:
         return ValueError(f"{text!r} is more than one name: pass a list of names")
     lowered = text.strip().lower()

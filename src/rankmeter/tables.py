@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import Literal
 
 Style = Literal["text", "markdown", "html"]
@@ -56,6 +55,8 @@ def _aligned(row: Sequence[str], widths: Sequence[int], left: int) -> list[str]:
 
 
 def _html(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> str:
+    from html import escape  # its table of entities is large
+
     def line(tag: str, cells: Sequence[str]) -> str:
         styles = ["left" if i < left else "right" for i in range(len(cells))]
         return "".join(
