@@ -84,7 +84,9 @@ def draw(results: dict[str, Any], path: Path) -> None:
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.set_xlabel(f"time, in multiples of the time of {ours} (logarithmic)")
         patches = [Patch(color=colours[name], label=label) for name, label in labels.items()]
-        figure.legend(handles=patches, loc="outside upper center", ncols=4, frameon=False)
+        figure.legend(
+            handles=patches, loc="outside upper center", ncols=3, fontsize=9, frameon=False
+        )
         figure.supxlabel(_caption(results), fontsize=8)
         figure.savefig(path, format="svg", transparent=True, metadata={"Date": None})
 
