@@ -277,7 +277,10 @@ def test_arrays_of_any_layout(layout: str, rng: np.random.Generator) -> None:
     mask = rng.random(scores.shape) < 0.8
     change = LAYOUTS[layout]
     expected = rm.evaluate_scores(scores, labels, SIX, mask=mask)
-    same(rm.evaluate_scores(change(scores), change(labels), SIX, mask=change(mask)), expected)
+    # numpy exports no bool before 1.25
+    bare = layout == "dlpack" and np.lib.NumpyVersion(np.__version__) < "1.25.0"
+    given_mask = mask if bare else change(mask)
+    same(rm.evaluate_scores(change(scores), change(labels), SIX, mask=given_mask), expected)
     rankings = np.argsort(-scores, axis=1)
     triple = compressed([list(enumerate(row)) for row in labels])
     same(
