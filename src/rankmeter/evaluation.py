@@ -649,32 +649,27 @@ class Evaluator:
         self, run: Run, ties: str, duplicates: str, threads: int
     ) -> tuple[Array, Array, list[Any]]:
         """Values, bounds; which queries the run holds; and those it holds without judgments."""
-        queries = self.query_ids
-        filled = np.zeros((3, len(queries), len(self.metrics)))
-        marks = np.zeros(len(queries), dtype=np.uint8)
-        others: list[Any] | None = None  # queries of the run that are not judged
+        filled = np.zeros((3, len(self.query_ids), len(self.metrics)))
+        marks = np.zeros(len(self.query_ids), dtype=np.uint8)
         encoding = "utf-8"
         if _is_source(run):
             from rankmeter.files import Source, read_run
 
             source = Source(run)
             if self._columns is not None:
-                others = self._score_text(source, ties, threads, filled, marks)
-            if others is None:
+                unjudged = self._score_text(source, ties, threads, filled, marks)
+                if unjudged is not None:
+                    return filled, marks, unjudged
                 filled[:] = marks[:] = 0
-                encoding = "utf-8" if self._source is None else "latin-1"
-                run = read_run(source, encoding)
-                judged = set(queries)
-                others = [query for query in run if query not in judged]
-        if others is None or not _is_source(run):
-            _require_mapping("run", "query id to ranked ids or to {id: score}", run)
-            rankings = run if type(run) is dict else dict(cast("Mapping[Any, Any]", run).items())
-            self._judged(encoding).evaluate(rankings, ties, duplicates, filled, marks)
-            evaluated = int(marks.sum())
-            if others is None:
-                # Ids of many types need not tell which these are, and nobody asks.
-                others = [None] * max(0, len(rankings) - evaluated) if evaluated else list(rankings)
-        return filled, marks, others
+            encoding = "utf-8" if self._source is None else "latin-1"
+            run = read_run(source, encoding)
+        _require_mapping("run", "query id to ranked ids or to {id: score}", run)
+        rankings = run if type(run) is dict else dict(cast("Mapping[Any, Any]", run).items())
+        self._judged(encoding).evaluate(rankings, ties, duplicates, filled, marks)
+        if len(rankings) <= int(marks.sum()):
+            return filled, marks, []
+        judged = set(self.query_ids)
+        return filled, marks, [query for query in list(rankings) if query not in judged]
 
     def _score_text(
         self, source: Source, ties: str, threads: int, filled: Array, marks: Array

@@ -228,10 +228,8 @@ cdef Py_ssize_t tally_grades(
 
 
 cdef Py_ssize_t tally_row(
-    Rows labels, Py_ssize_t i, double lowest, Scratch *scratch
+    Rows labels, const void *row, Py_ssize_t n, double lowest, Scratch *scratch
 ) except -2 nogil:
-    cdef Py_ssize_t n
-    cdef const void *row = labels.row(i, &n)
     if labels.kind == b"f":
         return -1
     if labels.buffer.itemsize == 1:
@@ -244,10 +242,8 @@ cdef Py_ssize_t tally_row(
 
 
 cdef Py_ssize_t read_row(
-    Rows labels, Py_ssize_t i, double lowest, Scratch *scratch, Problem *problem
+    Rows labels, const void *row, Py_ssize_t n, double lowest, Scratch *scratch, Problem *problem
 ) except -1 nogil:
-    cdef Py_ssize_t n
-    cdef const void *row = labels.row(i, &n)
     if labels.kind == b"f":
         if labels.buffer.itemsize == 4:
             return read_grades(<const float *> row, n, lowest, scratch, problem)
@@ -405,7 +401,7 @@ cdef class Judgments:
 # Scores
 
 cdef Py_ssize_t find_in_best(
-    const real *scores, Py_ssize_t n, Py_ssize_t i, Rows labels, const Plan *plan,
+    const real *scores, Py_ssize_t n, Rows labels, const void *row, const Plan *plan,
     Scratch *scratch, Query *record,
 ) except -2 nogil:
     """Complete a record from the best scores alone, whose labels are looked at then.
@@ -414,12 +410,11 @@ cdef Py_ssize_t find_in_best(
     there is something that needs a closer look.
     """
     cdef Py_ssize_t j, n_best, place, n_found = 0
-    cdef const void *row = labels.row(i, &j)
     cdef bint first_seen = plan.first_rel == 0.0
     cdef double grade
     if any_nan(scores, n):
         return -1
-    record.n_ideal = tally_row(labels, i, plan.lowest, scratch)
+    record.n_ideal = tally_row(labels, row, n, plan.lowest, scratch)
     if record.n_ideal < 0:
         return -1
     record.ideal = scratch.ideal
@@ -442,11 +437,10 @@ cdef int score_row(
     Query *record, Values *values, Problem *problem,
 ) except -1 nogil:
     cdef Py_ssize_t j, kept = 0, n_found = 0
-    cdef const void *row
+    cdef const void *row = labels.row(i, &j) if labels is not None else NULL
     if mask != NULL:
         reserve_compact(compact, n)
         reserve_scores(scratch, n)
-        row = labels.row(i, &j) if labels is not None else NULL
         for j in range(n):
             compact.places[j] = kept
             if mask[j]:
@@ -459,7 +453,7 @@ cdef int score_row(
         n = kept
     record.n_judged = record.n_retrieved = n
     if judgments is None and mask == NULL and best_are_few(n, plan.depth_of_all):
-        n_found = find_in_best(scores, n, i, labels, plan, scratch, record)
+        n_found = find_in_best(scores, n, labels, row, plan, scratch, record)
         if n_found >= 0:
             return score_found(plan, expected, scratch, n_found, record, values)
         n_found = 0
@@ -470,7 +464,7 @@ cdef int score_row(
     elif mask != NULL:
         n_found = read_grades(compact.labels, n, plan.lowest, scratch, problem)
     else:
-        n_found = read_row(labels, i, plan.lowest, scratch, problem)
+        n_found = read_row(labels, row, n, plan.lowest, scratch, problem)
     if problem.fault == NOTHING and settle_ideal(plan, n_found, scratch, record, problem):
         if any_nan(scores, n):
             problem.fault = NAN_SCORE
@@ -699,33 +693,20 @@ def evaluate_rankings(
 
 # Grades in rank order
 
-cdef Py_ssize_t length_of(Rows rows, Py_ssize_t i) noexcept nogil:
-    """The length of a row without the NaNs at its end."""
-    cdef Py_ssize_t n
-    cdef const void *row = rows.row(i, &n)
-    cdef double last
-    if rows.kind == b"f":
-        while n > 0:
-            last = value_at(rows, row, n - 1)
-            if last == last:
-                break
-            n -= 1
-    return n
-
-
 cdef Py_ssize_t read_list(
     Rows rows, Py_ssize_t i, double lowest, Scratch *scratch, Problem *problem, Py_ssize_t *length,
 ) except -1 nogil:
     """The same as read_row(), of a row that may be filled up with NaN."""
     cdef Py_ssize_t n
     cdef const void *row = rows.row(i, &n)
-    length[0] = length_of(rows, i)
-    if length[0] == n:
-        return read_row(rows, i, lowest, scratch, problem)
-    n = length[0]
-    if rows.buffer.itemsize == 4:
-        return read_grades(<const float *> row, n, lowest, scratch, problem)
-    return read_grades(<const double *> row, n, lowest, scratch, problem)
+    cdef double last
+    while n > 0:
+        last = value_at(rows, row, n - 1)
+        if last == last:
+            break
+        n -= 1
+    length[0] = n
+    return read_row(rows, row, n, lowest, scratch, problem)
 
 
 def evaluate_grades(

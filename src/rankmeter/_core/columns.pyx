@@ -38,7 +38,6 @@ cdef struct Line:
     Text query
     Text document
     Text number
-    const char *end             # of the line, before its newline
 
 
 cdef inline bint same(Text a, Text b) noexcept nogil:

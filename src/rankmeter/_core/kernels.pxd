@@ -21,7 +21,6 @@ cdef class Metrics:
     cdef Plan plan
     cdef Task *tasks
     cdef double *gains
-    cdef list names
 
 
 cdef int specify(Task *task, Row row, object k, object rel, object gain, object discount) except -1

@@ -25,12 +25,12 @@ cdef extern from "Python.h":
 
 cdef double SMALLEST_POSITIVE = 5e-324
 cdef double LARGEST_EXPONENTIAL_GRADE = 1023.0      # 2^1024 is no double
+cdef double SAFE_GRADE = 900.0                      # no sum of gains up to here overflows
+
 cdef enum:                                          # what complain() may say
     LACKING = 1
     OVERFLOWING
     TOO_LARGE
-
-cdef double SAFE_GRADE = 900.0                      # no sum of gains up to here overflows
 
 
 # What several formulas share
