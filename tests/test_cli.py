@@ -14,10 +14,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from readers import read_qrels, read_run
 
 import rankmeter as rm
 from rankmeter.cli import DEFAULT_METRICS, main
-from rankmeter.files import read_facets, read_qrels, read_run
+from rankmeter.files import read_facets
 from rankmeter.metrics import METRICS
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -501,7 +502,7 @@ def test_what_cannot_be_scored_names_the_file(run: Runner, folder: Path) -> None
 
 
 def test_interrupted(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*arguments: object) -> None:
+    def interrupt(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("rankmeter.cli.Evaluator", interrupt)

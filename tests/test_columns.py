@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from readers import read_qrels, read_run
 
 import rankmeter as rm
-from rankmeter import files
-from rankmeter._core.columns import Columns, last_query, number_of
-from rankmeter.files import read_qrels, read_run
+from rankmeter import texts
+from rankmeter._core.columns import Columns, Rows, last_query, number_of
 from rankmeter.metrics import compile_metrics
 
 METRICS = ["ndcg@10", "map", "mrr", "recall@2", "mrr@1", "ndcg@3(gain=linear)"]
@@ -102,7 +102,7 @@ IDS = ["a", "b", "é", "\u00a0x", "#1", "中", "d" * 40, "a\u0001", "12345678", 
 
 
 @st.composite
-def texts(draw: st.DrawFn) -> tuple[bytes, bytes]:
+def pairs(draw: st.DrawFn) -> tuple[bytes, bytes]:
     """Qrels and a run, tidy or not: interleaved, with odd ids, blanks and line ends."""
     blank = st.sampled_from([" ", "\t", "  ", " \t", "\x0b"])
     end = draw(st.sampled_from(["\n", "\r\n", " \n", "\n\n"]))
@@ -130,8 +130,8 @@ def texts(draw: st.DrawFn) -> tuple[bytes, bytes]:
 
 def by_dicts(qrels: bytes, run: bytes, **options: Any) -> Any:
     judged, scores = (
-        read_qrels(files.Source(io.BytesIO(qrels)), "utf-8"),
-        read_run(files.Source(io.BytesIO(run)), "utf-8"),
+        read_qrels(io.BytesIO(qrels)),
+        read_run(io.BytesIO(run)),
     )
     return rm.evaluate(judged, scores, METRICS, **options)
 
@@ -144,13 +144,13 @@ def outcome(call: Callable[..., Any]) -> Any:
 
 
 @settings(max_examples=300)
-@given(texts(), st.sampled_from(["docid", "input", "expected"]), st.sampled_from([1, 3]))
+@given(pairs(), st.sampled_from(["docid", "input", "expected"]), st.sampled_from([1, 3]))
 def test_files_give_the_digits_of_dicts(pair: tuple[bytes, bytes], ties: str, threads: int) -> None:
     qrels, run = pair
     expected = outcome(lambda: by_dicts(qrels, run, ties=ties))
     for size in (8, 50, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(files, "_BLOCK", size)
+            patch.setattr(texts, "_BLOCK", size)
             ours = outcome(
                 lambda: rm.evaluate(
                     io.BytesIO(qrels),
@@ -194,7 +194,7 @@ def test_blocks_and_threads(
     pair: tuple[Path, Path], size: int, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     qrels, run = pair
-    monkeypatch.setattr(files, "_BLOCK", size)
+    monkeypatch.setattr(texts, "_BLOCK", size)
     expected = by_dicts(qrels.read_bytes(), run.read_bytes())
     same(rm.evaluate(qrels, run, METRICS, threads=threads), expected)
 
@@ -203,7 +203,7 @@ def test_the_fast_way_is_taken(pair: tuple[Path, Path], monkeypatch: pytest.Monk
     def fail(*arguments: Any) -> Any:
         raise AssertionError("read carefully")
 
-    monkeypatch.setattr(files, "_read_trec", fail)
+    monkeypatch.setattr(texts.Text, "carefully", fail)
     for threads in (1, 2):
         assert rm.evaluate(*pair, METRICS, threads=threads).coverage.evaluated == 40
 
@@ -245,7 +245,7 @@ def test_a_named_pipe(pair: tuple[Path, Path], tmp_path: Path) -> None:
 def test_one_side_a_file_and_one_a_dict(pair: tuple[Path, Path]) -> None:
     qrels, run = pair
     expected = rm.evaluate(qrels, run, METRICS)
-    judged, scores = read_qrels(str(qrels), "utf-8"), read_run(str(run), "utf-8")
+    judged, scores = read_qrels(qrels), read_run(run)
     same(rm.evaluate(judged, run, METRICS), expected)
     same(rm.evaluate(qrels, scores, METRICS), expected)
     lists = {query: sorted(found, key=found.get, reverse=True) for query, found in scores.items()}  # type: ignore[arg-type]
@@ -311,7 +311,7 @@ class Slow:
         self.parts = [data[i : i + 7] for i in range(0, len(data), 7)]
         self.end = end
 
-    def read(self) -> Any:
+    def read(self, size: int = -1) -> Any:
         return self.parts.pop(0) if self.parts else self.end
 
 
@@ -414,16 +414,58 @@ def test_mutated_texts_do_not_crash(data: st.DataObject) -> None:
         same(ours, expected)
 
 
+def rows(text: bytes, side: str = "run", length: int | None = None) -> Rows:
+    layout = {"run": (True, True, True), "qrels": (True, False, False)}[side]
+    second, fourth, more = layout
+    return Rows.of_lines(
+        np.frombuffer(text, np.uint8),
+        len(text) if length is None else length,
+        ignored_second=second,
+        ignored_fourth=fourth,
+        more=more,
+        ranked=False,
+    )
+
+
 def test_the_core_refuses_arrays_of_the_wrong_shape() -> None:
     metrics = compile_metrics("mrr")[1]
-    columns = Columns(GOOD_QRELS, metrics)
-    text = np.frombuffer(GOOD_RUN, np.uint8)
+    columns = Columns(rows(GOOD_QRELS, "qrels"), metrics)
     right = (np.zeros((3, 1, 1)), np.zeros(1, np.uint8))
     for values, marks in ((np.zeros((1, 1, 1)), right[1]), (right[0], np.zeros(2, np.uint8))):
         with pytest.raises(ValueError, match="shape"):
-            columns.evaluate(text, len(text), "docid", values, marks, [])
-    for length in (-1, len(text) + 1):
+            columns.evaluate(rows(GOOD_RUN), "docid", values, marks, [])
+    for length in (-1, len(GOOD_RUN) + 1):
         with pytest.raises(ValueError, match="not so long"):
-            columns.evaluate(text, length, "docid", *right, [])
-    assert not Columns(b"", metrics).usual
-    assert last_query(text, 99) == 0
+            rows(GOOD_RUN, length=length)
+    assert not Columns(rows(b"", "qrels"), metrics).usual
+    with pytest.raises(ValueError, match="shape"):
+        Columns(rows(b"", "qrels"), metrics).evaluate(rows(GOOD_RUN), "docid", *right, [])
+    assert last_query(np.frombuffer(GOOD_RUN, np.uint8), 99) == 0
+
+
+def test_the_core_refuses_columns_that_do_not_fit() -> None:
+    metrics = compile_metrics("mrr")[1]
+    data, numbers = np.frombuffer(b"qa", np.uint8), np.ones(1)
+    good = np.array([0, 1])
+    with pytest.raises(ValueError, match="different lengths"):
+        Rows.of_columns(np.array([0, 1, 2]), data, good, data, numbers)
+    with pytest.raises(ValueError, match="different lengths"):
+        Rows.of_columns(np.array([0]), data, good, data, numbers)
+    for bad in ([0, 3], [-1, 1], [2, 1], [3, 3]):
+        rows = Rows.of_columns(good, data, np.array(bad), data, numbers)
+        with pytest.raises(ValueError, match="do not lie in its data"):
+            Columns(rows, metrics)
+    assert Columns(Rows.of_columns(good, data, good + 1, data, numbers), metrics).mapping() == {
+        "q": {"a": 1.0}
+    }
+
+
+def test_borders_of_queries() -> None:
+    names = [b"a", b"a", b"bb", b"bb", b"c"]
+    offsets = np.array([0, 1, 2, 4, 6, 7])
+    data = np.frombuffer(b"".join(names), np.uint8)
+    rows = Rows.of_columns(offsets, data, offsets, data, np.zeros(5))
+    assert [rows.border(i) for i in range(-1, 7)] == [2, 2, 2, 2, 4, 4, 5, 5]
+    assert [rows.border(i, backwards=True) for i in range(-1, 7)] == [0, 0, 0, 2, 2, 4, 4, 4]
+    none = Rows.of_columns(offsets[:1], data, offsets[:1], data, np.zeros(0))
+    assert none.border(1) == none.border(0, backwards=True) == 0

@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 
 import pytest
+from readers import read_qrels, read_run
 
 import rankmeter as rm
-from rankmeter.files import read_qrels, read_run
 
 FOLDER = Path(__file__).resolve().parents[1] / ".." / "shared" / "trec_eval"
 

@@ -1,4 +1,4 @@
-"""The command ``rankmeter``: score TREC runs, list the metrics.
+"""The command ``rankmeter``: score runs, list the metrics.
 
 Exit code 0: done. 1: an input cannot be read or scored, or the output cannot be written; one line
 on standard error says ``rankmeter: file:line: what is wrong``. 2: the command line is wrong.
@@ -16,18 +16,22 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any, Literal, NamedTuple
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, Literal, NamedTuple, TypeVar
 
+from rankmeter.arrow import ROLES
 from rankmeter.evaluation import Evaluation, Evaluator
 from rankmeter.files import (
     STANDARD_INPUT,
     STANDARD_OUTPUT,
+    Source,
     read_facets,
     shown_name,
     write_whole,
 )
+from rankmeter.inputs import FORMATS, SIDES
 from rankmeter.metrics import METRICS, parse
+from rankmeter.mistakes import MOST
 from rankmeter.tables import render
 
 DEFAULT_METRICS = ("ndcg@10", "recall@100", "map", "mrr")
@@ -35,6 +39,7 @@ DEFAULT_METRICS = ("ndcg@10", "recall@100", "map", "mrr")
 _NO_LABEL = "(none)"
 _NAMED_IDS = 5  # a note names so many queries, and counts the rest
 
+T = TypeVar("T")
 Cell = str | int | float | None
 Style = Literal["text", "markdown"]
 
@@ -111,10 +116,19 @@ _EVAL = """\
 Print one row for each metric and one column for each run: the mean over the queries of the qrels.
 
 files:
-  QRELS         query iteration document grade, separated by blanks
-  RUN           query Q0 document rank score tag, separated by blanks; ranked by score
   --by FACETS   query TAB label; or, below a header line query_id TAB facet TAB facet ...,
                 a query and its label in each facet. An empty cell is no label.
+  QRELS and RUN are of one of these formats, recognised by content or named by --input-format:
+  trec          QRELS: query iteration document grade; RUN: query Q0 document rank score tag,
+                ranked by score. Columns are separated by blanks, lines of # are comments
+  beir          QRELS: query document grade, below a header; RUN: as json
+  msmarco       QRELS: as trec; RUN: query document rank
+  jsonl         one query a line: QRELS: {"query_id": ..., "qrels": {document: grade}}
+                RUN: {"query_id": ..., "scores": {document: score}} or {..., "ranked": [documents]}
+  json          QRELS: {query: {document: grade}}
+                RUN: {query: {document: score}} or {query: [documents]}
+  parquet       columns query_id, doc_id and grade or relevance; query_id, doc_id and score or rank
+  arrow         the same, as Arrow IPC or Feather; both need rankmeter[arrow]
   Each may be compressed (gzip, bzip2, xz, Zstandard), whatever its name. "-" is standard input.
 
 metrics:
@@ -214,6 +228,30 @@ def _parser() -> argparse.ArgumentParser:
         help="digits after the point in table and markdown (default: 4)",
     )
     scoring.add_argument(
+        "--input-format",
+        dest="input_formats",
+        metavar="[SIDE=]FORMAT",
+        action="append",
+        type=_input_format,
+        default=[],
+        help=f"one of {', '.join(FORMATS)}; for one side only with qrels= or run= before it",
+    )
+    scoring.add_argument(
+        "--column",
+        dest="columns",
+        metavar="[SIDE.]COLUMN=NAME",
+        action="append",
+        type=_column,
+        default=[],
+        help="what a column of a table is called there, such as query_id=qid or run.score=sim",
+    )
+    scoring.add_argument(
+        "--errors",
+        choices=("raise", "collect"),
+        default="raise",
+        help=f"stop at the first mistake in a file, or tell up to {MOST} (default: raise)",
+    )
+    scoring.add_argument(
         "--threads",
         type=_threads,
         metavar="N",
@@ -247,6 +285,29 @@ def _metric(text: str) -> str:
     return text
 
 
+def _input_format(text: str) -> dict[str, str]:
+    side, _, name = text.rpartition("=")
+    if name not in FORMATS:
+        raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(FORMATS)}")
+    return _of_sides(side, name, text)
+
+
+def _column(text: str) -> dict[str, tuple[str, str]]:
+    role, found, name = text.partition("=")
+    side, _, role = role.rpartition(".")
+    if role not in ROLES or not found:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not COLUMN=NAME, where COLUMN is one of {', '.join(ROLES)}"
+        )
+    return _of_sides(side, (role, name), text)
+
+
+def _of_sides(side: str, value: T, text: str) -> dict[str, T]:
+    if side not in ("", *SIDES):
+        raise argparse.ArgumentTypeError(f"{text!r}: the side is qrels or run, not {side}")
+    return dict.fromkeys([side] if side else SIDES, value)
+
+
 def _digits(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,2}", text) or int(text) > 17:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 17")
@@ -272,8 +333,8 @@ def _version() -> str:
 def _eval(arguments: argparse.Namespace) -> int:
     _check_usage(arguments)
     metrics = arguments.metrics or list(DEFAULT_METRICS)
-    with _naming(arguments.qrels):
-        evaluator = Evaluator(arguments.qrels, metrics)
+    with _naming(arguments.qrels), _watched(arguments.qrels) as qrels:
+        evaluator = Evaluator(qrels, metrics, **_reading(arguments))
     facets = None
     if arguments.by is not None:
         with _naming(arguments.by):
@@ -312,9 +373,9 @@ def _score(
     facets: Mapping[str, Mapping[str, str]] | None,
     arguments: argparse.Namespace,
 ) -> _Scored:
-    with _naming(run):
+    with _naming(run), _watched(run) as source:
         values, retrieved, unjudged = evaluator._score(
-            run, arguments.ties, "error", arguments.threads
+            source, arguments.ties, "error", arguments.threads, **_reading(arguments)
         )
         evaluation = evaluator._result(values, retrieved, unjudged, arguments.missing)
     rolled_up: Mapping[str, Mapping[str | None, Evaluation]] = {}
@@ -325,6 +386,41 @@ def _score(
     absent = [q for q, there in zip(evaluator.query_ids, found, strict=True) if not there]
     notes = _run_notes(run, evaluator, absent, unjudged, arguments.missing)
     return _Scored(run, evaluation, rolled_up, notes)
+
+
+def _reading(arguments: argparse.Namespace) -> dict[str, Any]:
+    """How files are to be read, in the words of Evaluator."""
+    formats: dict[str, str] = {}
+    columns: dict[str, dict[str, str]] = {}
+    for sides in arguments.input_formats:
+        formats |= sides
+    for sides in arguments.columns:
+        for side, (role, name) in sides.items():
+            columns.setdefault(side, {})[role] = name
+    return {"format": formats, "columns": columns, "errors": arguments.errors}
+
+
+@contextmanager
+def _watched(path: str) -> Iterator[Any]:
+    """Open a file, with a bar on the terminal if reading takes more than a second."""
+    with ExitStack() as stack:
+        source = Source(path)
+        if sys.stderr is not None and sys.stderr.isatty():
+            with suppress(ImportError):
+                from tqdm import tqdm
+
+                bar = stack.enter_context(
+                    tqdm(
+                        desc=os.path.basename(source.name),
+                        total=source.size,
+                        unit="B",
+                        unit_scale=True,
+                        delay=1,
+                        leave=False,
+                    )
+                )
+                source.progress = lambda position: bar.update(position - bar.n)
+        yield source
 
 
 @contextmanager
@@ -605,7 +701,8 @@ def _abandon_output() -> None:
 
 
 def _fail(message: str) -> int:
-    print(f"rankmeter: {_printable(message)}", file=sys.stderr)
+    for line in message.split("\n"):
+        print(f"rankmeter: {_printable(line)}", file=sys.stderr)
     return 1
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter._core.columns import Columns
+from rankmeter._core.columns import Columns, Rows
 from rankmeter._core.mappings import Judgments, type_mismatch
 from rankmeter._core.rounded import exact_sums
 from rankmeter.metrics import Metric, compile_metrics, parse
@@ -22,16 +23,23 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-    from rankmeter.files import Source
+
+class ArrowStream(Protocol):
+    """A table that speaks Arrow: of pyarrow, polars, pandas, DuckDB and others."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
 
 Ties = Literal["docid", "input", "expected"]
 Missing = Literal["zero", "skip", "error"]
 Duplicates = Literal["error", "first"]
 Array = npt.NDArray[Any]
-Qrels = Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | IO[bytes]
-Run = Mapping[Any, Sequence[Hashable] | Mapping[Any, Any]] | str | os.PathLike[str] | IO[bytes]
-
-_ENCODINGS = ("latin-1", "utf-8")  # of documents in files: as bytes, or as characters
+File = str | os.PathLike[str] | IO[bytes]
+Qrels = Mapping[Any, Mapping[Any, Any]] | File | ArrowStream
+Run = Mapping[Any, Sequence[Hashable] | Mapping[Any, Any]] | File | ArrowStream
+Format = str | Mapping[str, str] | None
+Names = Mapping[str, str] | Mapping[str, Mapping[str, str]] | None
+Errors = Literal["raise", "collect"]
 
 
 class Coverage(NamedTuple):
@@ -570,45 +578,43 @@ class Evaluator:
         self,
         qrels: Qrels,
         metrics: str | Metric | Iterable[str | Metric],
+        *,
+        format: Format = None,
+        columns: Names = None,
+        errors: Errors = "raise",
     ) -> None:
         self.metrics, self._compiled = compile_metrics(metrics)
-        self._source: Source | None = None
         self._columns: Columns | None = None
-        self._judgments: dict[str, Judgments] = {}
-        if _is_source(qrels):
-            from rankmeter.files import Source  # not everybody has files
+        self._judgments: Judgments | None = None
+        _check_errors(errors)
+        if _is_columnar(qrels):
+            from rankmeter.inputs import read_qrels  # not everybody has files or tables
 
-            self._source = Source(qrels)
-            self._columns = Columns(self._source.keep(), self._compiled)
-        if self._columns is not None and self._columns.usual:
-            prepared: Columns | Judgments = self._columns
-            self.query_ids = tuple(map(_decoded, self._columns.queries))
+            judged = read_qrels(qrels, self._compiled, format, columns, errors)
         else:
-            self._columns = None
-            if self._source is None:
-                judged = Judgments(cast("Mapping[Any, Mapping[Any, Any]]", qrels), self._compiled)
-                self._judgments = dict.fromkeys(_ENCODINGS, judged)
-            prepared = self._judged("latin-1")
-            self.query_ids = prepared.queries
+            judged = Judgments(cast("Mapping[Any, Mapping[Any, Any]]", qrels), self._compiled)
+        self._prepare(judged)
+
+    def _prepare(self, judged: Columns | Judgments) -> None:
+        if isinstance(judged, Columns):
+            self._columns = judged
+        else:
+            self._judgments = judged
+        self.query_ids = judged.queries
         if not self.query_ids:
             raise ValueError("qrels hold no query")
         answerable = np.zeros(len(self.query_ids), dtype=np.uint8)
-        prepared.mark_answerable(answerable)
+        judged.mark_answerable(answerable)
         self._answerable = answerable.view(np.bool_)
 
-    def _judged(self, encoding: str) -> Judgments:
-        """The judgments for the door of dicts; if they come from a file, with ids decoded so."""
-        if encoding not in self._judgments:
-            from rankmeter.files import read_qrels, shown_message
+    def _expect_rows(self, qrels: Any) -> None:
+        """Have judgments from a mapping at hand for runs from files and tables, too."""
+        if self._columns is None:
+            from rankmeter.inputs import rows_of_mapping
 
-            assert self._source is not None
-            qrels = read_qrels(self._source, encoding)
-            try:
-                self._judgments[encoding] = Judgments(qrels, self._compiled)
-            except ValueError as error:
-                message = shown_message(str(error), qrels) if encoding == "latin-1" else error
-                raise ValueError(f"{self._source.name}: {message}") from None
-        return self._judgments[encoding]
+            rows = rows_of_mapping(qrels)
+            if rows is not None:
+                self._columns = Columns(rows, self._compiled)
 
     def evaluate(
         self,
@@ -618,6 +624,9 @@ class Evaluator:
         missing: Missing = "zero",
         duplicates: Duplicates = "error",
         threads: int = 1,
+        format: Format = None,
+        columns: Names = None,
+        errors: Errors = "raise",
     ) -> Evaluation:
         """Score one run.
 
@@ -643,70 +652,107 @@ class Evaluator:
             raise ValueError(f"missing must be 'zero', 'skip' or 'error', not {missing!r}")
         if duplicates not in ("error", "first"):
             raise ValueError(f"duplicates must be 'error' or 'first', not {duplicates!r}")
-        return self._result(*self._score(run, ties, duplicates, checked(threads)), missing)
+        _check_errors(errors)
+        scored = self._score(run, ties, duplicates, checked(threads), format, columns, errors)
+        return self._result(*scored, missing)
 
     def _score(
-        self, run: Run, ties: str, duplicates: str, threads: int
+        self,
+        run: Any,
+        ties: str,
+        duplicates: str,
+        threads: int,
+        format: Format = None,
+        columns: Names = None,
+        errors: str = "raise",
     ) -> tuple[Array, Array, list[Any]]:
         """Values, bounds; which queries the run holds; and those it holds without judgments."""
         filled = np.zeros((3, len(self.query_ids), len(self.metrics)))
         marks = np.zeros(len(self.query_ids), dtype=np.uint8)
-        encoding = "utf-8"
-        if _is_source(run):
-            from rankmeter.files import Source, read_run
+        if not _is_columnar(run):
+            _require_mapping("run", "query id to ranked ids or to {id: score}", run)
+            mappings: Iterable[Any] = [run]
+        else:
+            from rankmeter.inputs import mapping_of, open_input
+            from rankmeter.json_files import Json
+            from rankmeter.mistakes import Mistakes
+            from rankmeter.texts import rows_of
 
-            source = Source(run)
-            if self._columns is not None:
-                unjudged = self._score_text(source, ties, threads, filled, marks)
-                if unjudged is not None:
-                    return filled, marks, unjudged
-                filled[:] = marks[:] = 0
-            encoding = "utf-8" if self._source is None else "latin-1"
-            run = read_run(source, encoding)
-        _require_mapping("run", "query id to ranked ids or to {id: score}", run)
-        rankings = run if type(run) is dict else dict(cast("Mapping[Any, Any]", run).items())
-        self._judged(encoding).evaluate(rankings, ties, duplicates, filled, marks)
-        if len(rankings) <= int(marks.sum()):
-            return filled, marks, []
-        judged = set(self.query_ids)
-        return filled, marks, [query for query in list(rankings) if query not in judged]
+            given = open_input(run, "run", format, columns)
+            mistakes = Mistakes(given.name, errors)
+            if isinstance(given, Json):
+                mappings = given.mappings(mistakes)
+            elif self._columns is None:
+                mappings = [mapping_of(given.carefully(mistakes))]
+            else:
+                unjudged = self._score_rows(given.pieces(), ties, threads, filled, marks)
+                if unjudged is None:
+                    filled[:] = marks[:] = 0
+                    rows = rows_of(given.carefully(mistakes))
+                    unjudged = self._score_rows(iter([rows]), ties, 1, filled, marks)
+                    assert unjudged is not None
+                return filled, marks, unjudged
+        return filled, marks, self._score_mappings(mappings, ties, duplicates, filled, marks)
 
-    def _score_text(
-        self, source: Source, ties: str, threads: int, filled: Array, marks: Array
+    def _score_mappings(
+        self, runs: Iterable[Any], ties: str, duplicates: str, filled: Array, marks: Array
+    ) -> list[Any]:
+        """Score mappings that together are one run; return their queries that are not judged."""
+        if self._judgments is None:
+            assert self._columns is not None
+            self._judgments = Judgments(self._columns.mapping(), self._compiled)
+        unjudged: list[Any] = []
+        found = 0
+        for run in runs:
+            rankings = run if type(run) is dict else dict(run.items())
+            self._judgments.evaluate(rankings, ties, duplicates, filled, marks)
+            before, found = found, int(marks.sum())
+            if len(rankings) > found - before:
+                judged = set(self.query_ids)
+                unjudged += [query for query in list(rankings) if query not in judged]
+        return unjudged
+
+    def _score_rows(
+        self,
+        pieces: Iterator[Rows | None],
+        ties: str,
+        threads: int,
+        filled: Array,
+        marks: Array,
     ) -> list[str] | None:
-        """Score blocks of text; None where the careful reader should look at them."""
+        """Score rows; None where the careful reader should look at them.
+
+        Otherwise return their queries that are not judged.
+        """
         assert self._columns is not None
         evaluate = self._columns.evaluate
-        unjudged: list[bytes] = []
-        if threads == 1:
-            for buffer, length in source.blocks():
-                if not evaluate(buffer, length, ties, filled, marks, unjudged):
+        unjudged: list[str] = []
+        start = list(islice(pieces, 2))
+        if threads == 1 or len(start) < 2:
+            for rows in chain(start, pieces):
+                if rows is None or not evaluate(rows, ties, filled, marks, unjudged):
                     return None
         else:
-            waiting: deque[tuple[Any, Array, list[bytes]]] = deque()
+            waiting: deque[tuple[Any, Array, list[str]]] = deque()
             usual = True
-            blocks = source.blocks()
-            while usual:
-                block = next(blocks, None)
-                if block is not None:
-                    part = np.zeros_like(marks)  # two blocks may hold the same query
-                    strangers: list[bytes] = []
-                    task = pool().submit(evaluate, *block, ties, filled, part, strangers)
+            for rows in chain(start, pieces):
+                usual = rows is not None
+                if rows is not None:
+                    part = np.zeros_like(marks)  # two pieces may hold the same query
+                    strangers: list[str] = []
+                    task = pool().submit(evaluate, rows, ties, filled, part, strangers)
                     waiting.append((task, part, strangers))
-                while waiting and (block is None or len(waiting) > min(threads, MOST)):
-                    task, part, strangers = waiting.popleft()
-                    usual = task.result() and usual and not (marks & part).any()
-                    marks |= part
-                    unjudged += strangers
-                if block is None:
+                    if len(waiting) > min(threads, MOST):
+                        usual = _merge(*waiting.popleft(), marks, unjudged)
+                if not usual:
                     break
-            for task, *_ in waiting:
-                task.result()
+            for piece in waiting:
+                usual = _merge(*piece, marks, unjudged) and usual
             if not usual:
                 return None
         if len(set(unjudged)) < len(unjudged) or not (unjudged or marks.any()):
             return None
-        return list(map(_decoded, unjudged))
+        return unjudged
 
     def _result(
         self, filled: Array, marks: Array, others: Sequence[Any], missing: str
@@ -756,6 +802,9 @@ def evaluate(
     missing: Missing = "zero",
     duplicates: Duplicates = "error",
     threads: int = 1,
+    format: Format = None,
+    columns: Names = None,
+    errors: Errors = "raise",
 ) -> Evaluation:
     """Score a run against judgments.
 
@@ -816,18 +865,24 @@ def evaluate(
     >>> rm.evaluate(qrels, run, ["ndcg@10", "mrr"]).mean
     {'ndcg@10': 0.8068..., 'mrr': 0.75}
     """
-    return Evaluator(qrels, metrics).evaluate(
-        run, ties=ties, missing=missing, duplicates=duplicates, threads=threads
+    scorer = Evaluator(qrels, metrics, format=format, columns=columns, errors=errors)
+    if _is_columnar(run):
+        scorer._expect_rows(qrels)
+    return scorer.evaluate(
+        run,
+        ties=ties,
+        missing=missing,
+        duplicates=duplicates,
+        threads=threads,
+        format=format,
+        columns=columns,
+        errors=errors,
     )
 
 
 def _sample(queries: Sequence[Any]) -> str:
     shown = ", ".join(map(repr, queries[:3])) + (", ..." if len(queries) > 3 else "")
     return f"{len(queries)} quer{'y' if len(queries) == 1 else 'ies'} ({shown})"
-
-
-def _decoded(query: bytes) -> str:
-    return query.decode("utf-8", "surrogateescape")
 
 
 def _plain(query: Any) -> Any:
@@ -850,9 +905,26 @@ def _result_id(query: Any) -> str | int | float:
     return query if isinstance(query, (str, int, float)) else str(query)
 
 
-def _is_source(given: object) -> bool:
-    """Whether this names a file, or is one that is open."""
-    return isinstance(given, (str, os.PathLike)) or hasattr(given, "read")
+def _merge(task: Any, part: Array, strangers: list[str], marks: Array, unjudged: list[str]) -> bool:
+    """Wait for a piece; False where the careful reader should look at the rows."""
+    usual: bool = task.result() and not (marks & part).any()
+    marks |= part
+    unjudged += strangers
+    return usual
+
+
+def _is_columnar(given: object) -> bool:
+    """Whether this is a table or a file, or names one."""
+    return (
+        isinstance(given, (str, os.PathLike))
+        or hasattr(given, "__arrow_c_stream__")
+        or hasattr(given, "read")
+    )
+
+
+def _check_errors(errors: str) -> None:
+    if errors not in ("raise", "collect"):
+        raise ValueError(f"errors must be 'raise' or 'collect', not {errors!r}")
 
 
 def _require_mapping(name: str, what: str, given: Any) -> None:

@@ -1,13 +1,8 @@
-"""Qrels, runs and facets are read from files; reports are written to them.
+"""Files are opened, whatever they are compressed with; facets are read, reports written.
 
 A file is named by its path; ``-`` is standard input. Compression (gzip, bzip2, xz, Zstandard) is
 recognised by the first bytes, not by the name. What is wrong with a file raises a ValueError that
 says ``file:line: what is wrong``.
-
-TREC columns are separated by ASCII blanks and nothing else, so an id may hold ``#``, a
-no-break space or bytes that are no UTF-8. Ids of documents are the bytes of the file, one
-character a byte, whatever the encoding: they match byte for byte, their order is the order of the
-bytes, and they are not meant to be shown. Ids of queries are decoded as UTF-8.
 """
 
 from __future__ import annotations
@@ -15,57 +10,29 @@ from __future__ import annotations
 import codecs
 import errno
 import os
-import secrets
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
-from io import BufferedReader, BytesIO, RawIOBase
+from io import BufferedReader, BytesIO, FileIO, RawIOBase
 from itertools import chain
-from math import inf, nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-from rankmeter._core.columns import last_query
+from rankmeter.mistakes import Mistakes, count
 
 STANDARD_INPUT = STANDARD_OUTPUT = "-"
 
-_START = 10  # bytes, enough to recognise how a file is compressed
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_SHOWN_BYTES = 200
-_BLOCK = 1 << 20  # bytes that are read at once, so that they are still in the cache when scored
-_DOCUMENT = 2  # its column, in qrels and runs alike
-
-
-class _Layout(NamedTuple):
-    """What a line of a TREC file holds."""
-
-    columns: tuple[str, ...]
-    more_columns: bool
-    number: int  # the column that holds the grade or score
-    largest: float  # magnitude that is accepted there
-
-
-_QRELS = _Layout(
-    columns=("query", "iteration", "document", "grade"),
-    more_columns=False,
-    number=3,
-    largest=sys.float_info.max,
-)
-_RUN = _Layout(
-    columns=("query", "Q0", "document", "rank", "score", "tag"),
-    more_columns=True,
-    number=4,
-    largest=inf,
-)
+_COMPRESSED = 10  # bytes, enough to recognise how a file is compressed
+_START = 1 << 20  # bytes, enough to recognise what it holds
+_BLOCK = 1 << 20
+_BUFFER = 1 << 17
+_IN_MEMORY = 32 << 20  # bytes of what can be read only once; the rest waits on the disk
 
 
 class Source:
-    """The text of a file, compressed or not, to be read whole or in blocks, once or again.
+    """The bytes of a file, without the compression, to be read as often as needed.
 
     Parameters
     ----------
@@ -76,6 +43,10 @@ class Source:
     ----------
     name : str
         How messages name it.
+    size : int
+        Its bytes, before decompression.
+    progress : callable or None
+        Called with how many of these were read, whenever some were.
 
     Raises
     ------
@@ -85,103 +56,130 @@ class Source:
         The file is open as text.
     """
 
+    progress: Callable[[int], object] | None = None
+
     def __init__(self, given: Any) -> None:
-        self._data: bytes | None = None
-        self._plain = False
+        self._copy: Any = None
         self._path = ""
         if hasattr(given, "read"):
             self.name = str(getattr(given, "name", "<file>"))
-            self._data = self._all_of(given)
-            return
-        self._path = os.fsdecode(given)
-        self.name = shown_name(self._path)
-        if self._path == STANDARD_INPUT:
-            if sys.stdin is None:
-                raise OSError("standard input is closed")
-            self._data = sys.stdin.buffer.read()
-        elif not os.path.isfile(self._path):
-            with open(self._path, "rb") as file:
-                self._data = file.read()
+            self._copy = self._copied(given)
+        else:
+            self._path = os.fsdecode(given)
+            self.name = shown_name(self._path)
+            if self._path == STANDARD_INPUT:
+                if sys.stdin is None:
+                    raise OSError("standard input is closed")
+                self._copy = self._copied(sys.stdin.buffer)
+            elif not os.path.isfile(self._path):
+                with open(self._path, "rb") as file:
+                    self._copy = self._copied(file)
+        self.size = os.path.getsize(self._path) if self._copy is None else self._copy.tell()
 
-    def _all_of(self, file: Any) -> bytes:
-        parts = []
-        while part := file.read():  # once may not be enough
+    def _copied(self, file: Any) -> Any:
+        copy: Any = BytesIO()
+        while part := file.read(_BLOCK):  # once may not be enough
             if isinstance(part, str):
                 raise TypeError(f"{self.name} is open as text: open it as binary, with mode 'rb'")
-            parts.append(bytes(part))
+            copy.write(part)
+            if isinstance(copy, BytesIO) and copy.tell() > _IN_MEMORY:
+                from tempfile import TemporaryFile  # costs more than the rest of the imports
+
+                start, copy = copy, TemporaryFile()  # noqa: SIM115
+                copy.write(start.getbuffer())
         if part is None:
             raise TypeError(f"{self.name} is not ready to be read: open it as blocking")
-        return b"".join(parts)
+        return copy
 
-    def keep(self) -> bytes:
-        """Return everything, and from now on that, whatever becomes of the file."""
-        self._data = self.read()
-        self._plain = True
-        return self._data
+    def start(self) -> bytes:
+        """Return the first bytes."""
+        with self.opened() as file:
+            start: bytes = file.read(_START)
+        return start
 
     def read(self) -> bytes:
-        """Return everything, without a byte-order mark.
+        """Return everything."""
+        with self.opened() as file:
+            data: bytes = file.read()
+        return data
+
+    def seekable(self) -> Any:
+        """Return its path, or a file in memory, for a library that does not read from the start."""
+        with self._raw() as file:
+            compressed = _compression(file.read(_COMPRESSED))
+        return BytesIO(self.read()) if compressed or not self._path else self._path
+
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        """Open it for reading from the start, behind a byte-order mark.
 
         Raises
         ------
         OSError
-            The file cannot be read.
+            The file cannot be read, or became shorter meanwhile.
         ValueError
             The file is compressed, and damaged or cut off.
         ImportError
             The library that it is compressed with is not there; the message says what to install.
         """
-        with self._opened() as file:
-            data: bytes = file.read()
-        return data.removeprefix(codecs.BOM_UTF8)
-
-    def blocks(self) -> Iterator[tuple[npt.NDArray[np.uint8], int]]:
-        """Yield buffers, and how much of each is text: whole lines, cut between two queries.
-
-        Raises
-        ------
-        OSError, ValueError, ImportError
-            As for `read`.
-        """
-        with self._opened() as file:
-            left = file.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
-            while True:
-                # As much again as is left over, so that a long query is not read again and again.
-                buffer = np.empty(len(left) + max(_BLOCK, len(left)), np.uint8)
-                room = memoryview(buffer.data)
-                room[: len(left)] = left
-                length = len(left)
-                while length < len(room) and (count := file.readinto(room[length:])):
-                    length += count
-                if length < len(room):
-                    yield buffer, length
-                    return
-                border = last_query(buffer, length)
-                left = bytes(room[border:])
-                if border:
-                    yield buffer, border
-
-    @contextmanager
-    def _opened(self) -> Iterator[Any]:
         with ExitStack() as stack:
-            if self._data is not None:
-                file: Any = BytesIO(self._data)
-            else:
-                file = stack.enter_context(open(self._path, "rb"))
-            start = file.read(_START)
+            file = stack.enter_context(self._raw())
+            kind = _compression(file.read(_COMPRESSED))
             file.seek(0)
-            kind = None if self._plain else _compression(start)
             if kind is None:
-                yield file
+                yield _behind_mark(file)
                 return
             file, errors = _unpacked(file, kind)
             stack.enter_context(file)
             try:
-                yield file
+                yield _behind_mark(file)
             except errors as error:
                 if isinstance(error, OSError) and error.errno is not None:
                     raise  # of the disk, not of what is on it
                 raise ValueError(f"{self.name}: damaged {kind} file: {error}") from error
+
+    @contextmanager
+    def _raw(self) -> Iterator[Any]:
+        if self._copy is None:
+            with BufferedReader(_Watched(self._path, self.progress), _BUFFER) as file:
+                yield file
+        else:
+            position = self._copy.tell()  # of who reads it at the same time
+            self._copy.seek(0)
+            try:
+                yield self._copy
+            finally:
+                self._copy.seek(position)
+
+
+class _Watched(FileIO):
+    """A file that must not become shorter: what is missing may be whole lines."""
+
+    def __init__(self, path: str, progress: Callable[[int], object] | None) -> None:
+        super().__init__(path)
+        self._size = os.fstat(self.fileno()).st_size
+        self._progress = progress
+
+    def readinto(self, buffer: Any) -> int:
+        count = super().readinto(buffer) or 0
+        if self._progress is not None:
+            self._progress(self.tell())
+        if not count and len(buffer) and self.tell() < self._size:
+            raise OSError(errno.EIO, "it became shorter while it was read", self.name)
+        return count
+
+    def readall(self) -> bytes:
+        data = super().readall()
+        self.readinto(bytearray(1))  # for the check
+        return data
+
+
+def _behind_mark(file: Any) -> Any:
+    length = len(codecs.BOM_UTF8)
+    start = file.getvalue() if isinstance(file, BytesIO) else file.peek(length)
+    if start.startswith(codecs.BOM_UTF8):
+        file.read(length)
+    return file
 
 
 def _compression(start: bytes) -> str | None:
@@ -264,60 +262,6 @@ def _unpacked(file: Any, kind: str) -> tuple[Any, tuple[type[Exception], ...]]:
     return zstd.ZstdFile(file), (EOFError, zstd.ZstdError)
 
 
-def read_qrels(given: str | Source, encoding: str = "latin-1") -> dict[str, dict[str, float]]:
-    """Read relevance judgments: query, iteration (ignored), document, grade.
-
-    Parameters
-    ----------
-    given : str or Source
-        The file; ``-`` is standard input.
-    encoding : str
-        How the bytes of documents become characters: "latin-1", one of each, or "utf-8".
-
-    Returns
-    -------
-    dict
-        ``{query: {document: grade}}``, in the order of the file.
-
-    Raises
-    ------
-    OSError
-        The file cannot be read.
-    ValueError
-        The file is empty or a line is not as above, a grade is not finite, or a document is
-        judged twice for one query.
-    """
-    return _read_trec(given, _QRELS, encoding)
-
-
-def read_run(given: str | Source, encoding: str = "latin-1") -> dict[str, dict[str, float]]:
-    """Read what a system returned: query, Q0, document, rank, score, tag.
-
-    Only query, document and score count. Columns after the sixth are ignored.
-
-    Parameters
-    ----------
-    given : str or Source
-        The file; ``-`` is standard input.
-    encoding : str
-        As for `read_qrels`.
-
-    Returns
-    -------
-    dict
-        ``{query: {document: score}}``, in the order of the file.
-
-    Raises
-    ------
-    OSError
-        The file cannot be read.
-    ValueError
-        The file is empty or a line is not as above, a score is NaN, or a document is returned
-        twice for one query.
-    """
-    return _read_trec(given, _RUN, encoding)
-
-
 def read_facets(path: str) -> dict[str, dict[str, str]]:
     """Read labels of queries, one or several for each, from columns separated by tabs.
 
@@ -347,6 +291,7 @@ def read_facets(path: str) -> dict[str, dict[str, str]]:
         The file is empty or a line is not as above.
     """
     name = shown_name(path)
+    mistakes = Mistakes(name, "raise")
     rows = _rows(Source(path).read())
     first = next(rows, None)
     if first is None:
@@ -355,11 +300,11 @@ def read_facets(path: str) -> dict[str, dict[str, str]]:
     if header:
         names = first.cells[1:]
         if not names:
-            raise _error(name, first.number, "the header names no facet", first.line)
+            mistakes.add(first.number, "the header names no facet", first.line)
         for facet in names:
             if not facet or names.count(facet) > 1:
                 what = "named twice" if facet else "without a name"
-                raise _error(name, first.number, f"a facet {what} in the header", first.line)
+                mistakes.add(first.number, f"a facet {what} in the header", first.line)
     else:
         names = ["facet" if path == STANDARD_INPUT else Path(path).name.split(".")[0] or "facet"]
 
@@ -368,14 +313,14 @@ def read_facets(path: str) -> dict[str, dict[str, str]]:
     for row in rows if header else chain([first], rows):
         query, *labels = row.cells
         if len(labels) != len(names):
-            what = f"{_count(len(row.cells), 'column')}, separated by tabs, not {len(names) + 1}"
+            what = f"{count(len(row.cells), 'column')}, separated by tabs, not {len(names) + 1}"
             hint = "" if header else " (several facets need a header that starts with query_id)"
-            raise _error(name, row.number, what + hint, row.line)
+            mistakes.add(row.number, what + hint, row.line)
         if not query:
-            raise _error(name, row.number, "no query in the first column", row.line)
+            mistakes.add(row.number, "no query in the first column", row.line)
         if query in seen:
             what = f"query {query!r} stands in line {seen[query]} too"
-            raise _error(name, row.number, what, row.line)
+            mistakes.add(row.number, what, row.line)
         seen[query] = row.number
         for facet, label in zip(names, labels, strict=True):
             if label:
@@ -417,7 +362,7 @@ def write_whole(path: str, text: str) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
     target = os.path.realpath(path)
-    draft = os.path.join(os.path.dirname(target), f".rankmeter-{secrets.token_hex(6)}.tmp")
+    draft = os.path.join(os.path.dirname(target), f".rankmeter-{os.urandom(6).hex()}.tmp")
     try:
         with open(draft, "xb") as file:
             if old is not None:
@@ -434,60 +379,6 @@ def write_whole(path: str, text: str) -> None:
 def shown_name(path: str) -> str:
     """How messages name a file."""
     return "<stdin>" if path == STANDARD_INPUT else path
-
-
-def shown_message(message: str, qrels: Mapping[str, Mapping[str, float]]) -> str:
-    """Show the characters of documents, which are held as bytes, one character each."""
-    for document in (document for grades in qrels.values() for document in grades):
-        if not document.isascii():
-            shown = _text(document.encode("latin-1"))
-            message = message.replace(repr(document), repr(shown))
-    return message
-
-
-# ---------------------------------------------------------------------------------------------
-
-
-def _read_trec(given: str | Source, layout: _Layout, encoding: str) -> dict[str, dict[str, float]]:
-    source = given if isinstance(given, Source) else Source(given)
-    name = source.name
-    data = source.read()
-    width = len(layout.columns)
-    # One split more than the columns shows that there are more; what they hold is not needed.
-    splits = width - 1 if layout.more_columns else width
-    column, largest = layout.number, layout.largest
-
-    queries: dict[bytes, dict[str, float]] = {}
-    query = None
-    documents: dict[str, float] = {}
-    for number, line in enumerate(BytesIO(data), 1):
-        fields = line.split(None, splits)  # bytes split at ASCII blanks only
-        if len(fields) != width:
-            if not fields:
-                continue
-            raise _error(name, number, _wrong_columns(line, layout), line, data)
-        if fields[0] != query:
-            query = fields[0]
-            documents = queries.setdefault(query, {})
-        document = fields[_DOCUMENT].decode(encoding, "surrogateescape")
-        text = fields[column]
-        try:
-            value = float(text)
-        except ValueError:
-            value = nan
-        # NaN fails the comparison. An underscore is Python's, and no other tool's.
-        if not -largest <= value <= largest or b"_" in text:
-            raise _error(name, number, _wrong_number(text, layout), line, data)
-        if document in documents:
-            what = _wrong_twice(data, number, fields[0], fields[_DOCUMENT])
-            raise _error(name, number, what, line)
-        documents[document] = value
-
-    if not queries:
-        raise ValueError(f"{name}: no lines in it")
-    return {
-        query.decode("utf-8", "surrogateescape"): documents for query, documents in queries.items()
-    }
 
 
 class _Row(NamedTuple):
@@ -511,55 +402,3 @@ def _is_open_output(status: os.stat_result) -> bool:
             if os.path.samestat(status, os.fstat(descriptor)):
                 return True
     return False
-
-
-# ---------------------------------------------------------------------------------------------
-# What is wrong
-
-
-def _error(name: str, number: int, what: str, line: bytes, data: bytes = b"") -> ValueError:
-    hint = " (the file is UTF-16; save it as UTF-8)" if data.startswith(_UTF16) else ""
-    line = line.strip()
-    cut = "" if len(line) <= _SHOWN_BYTES else " ..."
-    return ValueError(f"{name}:{number}: {what}{hint}: {_text(line[:_SHOWN_BYTES])!r}{cut}")
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "backslashreplace")
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
-def _wrong_columns(line: bytes, layout: _Layout) -> str:
-    there = len(line.split())
-    hint = ""
-    if layout is _QRELS and there == len(_RUN.columns):
-        hint = "; is this a run?"
-    elif layout is _RUN and there == len(_QRELS.columns):
-        hint = "; are these qrels?"
-    wanted = ", ".join(layout.columns)
-    return f"{_count(there, 'column')} instead of {len(layout.columns)} ({wanted}){hint}"
-
-
-def _wrong_number(text: bytes, layout: _Layout) -> str:
-    noun = layout.columns[layout.number]
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if value != value:
-        return f"the {noun} is NaN"
-    if not -layout.largest <= value <= layout.largest:
-        return f"the {noun} is infinite"
-    return f"the {noun} {_text(text)!r} is no number"
-
-
-def _wrong_twice(data: bytes, number: int, query: bytes, document: bytes) -> str:
-    pairs = (line.split(None, _DOCUMENT + 1)[: _DOCUMENT + 1] for line in BytesIO(data))
-    first = next(n for n, fields in enumerate(pairs, 1) if fields[::_DOCUMENT] == [query, document])
-    return (
-        f"document {_text(document)!r} of query {_text(query)!r} stands in line {first} "
-        f"and again in line {number}"
-    )

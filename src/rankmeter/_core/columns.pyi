@@ -1,4 +1,4 @@
-"""The door for files, as Python sees it."""
+"""The door for files and tables, as Python sees it."""
 
 import numpy as np
 import numpy.typing as npt
@@ -6,22 +6,46 @@ from typing_extensions import Self, disjoint_base
 
 from rankmeter._core.kernels import Metrics
 
+LONGEST_LINE: int
+
+@disjoint_base
+class Rows:
+    @staticmethod
+    def of_lines(
+        text: npt.NDArray[np.uint8],
+        length: int,
+        *,
+        ignored_second: bool,
+        ignored_fourth: bool,
+        more: bool,
+        ranked: bool,
+    ) -> Rows: ...
+    @staticmethod
+    def of_columns(
+        query_offsets: npt.NDArray[np.int64],
+        query_bytes: npt.NDArray[np.uint8],
+        document_offsets: npt.NDArray[np.int64],
+        document_bytes: npt.NDArray[np.uint8],
+        numbers: npt.NDArray[np.float64],
+    ) -> Rows: ...
+    def border(self, start: int, backwards: bool = False) -> int: ...
+
 @disjoint_base
 class Columns:
-    def __new__(cls, text: bytes, metrics: Metrics) -> Self: ...
+    def __new__(cls, rows: Rows, metrics: Metrics) -> Self: ...
     @property
     def usual(self) -> bool: ...
     @property
-    def queries(self) -> tuple[bytes, ...]: ...
+    def queries(self) -> tuple[str, ...]: ...
     def mark_answerable(self, answerable: npt.NDArray[np.uint8]) -> None: ...
+    def mapping(self) -> dict[str, dict[str, float]]: ...
     def evaluate(
         self,
-        text: npt.NDArray[np.uint8],
-        length: int,
+        rows: Rows,
         ties: str,
         values: npt.NDArray[np.float64],
         retrieved: npt.NDArray[np.uint8],
-        unjudged: list[bytes],
+        unjudged: list[str],
     ) -> bool: ...
 
 def last_query(text: npt.NDArray[np.uint8], length: int) -> int: ...

@@ -1,20 +1,20 @@
-"""The door for files: judgments and runs as TREC text, with ids as bytes.
+"""The door for files and tables: rows of query, document and number, with ids as bytes.
 
-Blocks of text are scored where they lie, without an object of Python for each line and without the
-GIL. This is the fast way through the files that nothing is wrong with: what is unusual (interleaved
-queries, a line that is not as it should be, a document twice) is not described here but left to the
-careful reader, which gives the same digits or says what is wrong.
+Rows are read where they lie, as lines of text or columns of a table, without an object of Python
+for each and without the GIL. This is the fast way through the input that nothing is wrong with:
+what is unusual (interleaved queries, a line that is not as it should be, a document twice) is not
+described here but left to the careful reader, which gives the same digits or says what is wrong.
 """
 
 from os import urandom
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.math cimport isfinite
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
 
-from rankmeter._core.kernels cimport Metrics, complain
+from rankmeter._core.kernels cimport Metrics, complain, complaint
 from rankmeter._core.query cimport Plan, Query, Values
 from rankmeter._core.ranks cimport (
     BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Slot, Ties, any_tied, empty_slots, place_found,
@@ -32,12 +32,6 @@ cdef uint64_t SEED = int.from_bytes(urandom(8), "little")
 cdef struct Text:               # bytes that somebody else owns
     const char *start
     Py_ssize_t length
-
-
-cdef struct Line:
-    Text query
-    Text document
-    Text number
 
 
 cdef inline bint same(Text a, Text b) noexcept nogil:
@@ -95,21 +89,6 @@ cdef inline bint next_line(const char **p, const char *end, const char **line_en
     return False
 
 
-cdef bint read_line(
-    const char *p, const char *end, bint is_run, Line *line
-) noexcept nogil:
-    """Split a line into its columns; False where it has not as many as it should."""
-    line.query = next_field(&p, end)
-    next_field(&p, end)
-    line.document = next_field(&p, end)
-    if is_run:
-        next_field(&p, end)
-    line.number = next_field(&p, end)
-    if is_run:
-        return next_field(&p, end).length > 0
-    return line.number.length > 0 and next_field(&p, end).length == 0
-
-
 cdef int read_number_slowly(Text text, double *number) except -1 with gil:
     raw = text.start[:text.length]
     if b"_" in raw:
@@ -128,6 +107,14 @@ cdef inline int read_number(Text text, double *number) except -1 nogil:
     return read_number_slowly(text, number)
 
 
+cdef str text_of(Text id_):
+    return id_.start[:id_.length].decode("utf-8", "surrogateescape")
+
+
+cdef str shown(Text text):
+    return repr(text.start[:text.length].decode("utf-8", "backslashreplace"))
+
+
 def number_of(bytes text):
     """The number that a column holds, or None where it holds none."""
     cdef double number
@@ -136,7 +123,233 @@ def number_of(bytes text):
     return number
 
 
-cdef struct Block:              # the lines of one query of a run
+# Rows
+
+LONGEST_LINE = 1 << 20          # bytes
+
+cdef Py_ssize_t LONGEST = LONGEST_LINE
+
+
+cdef struct Row:
+    Text query
+    Text document
+    double number
+    const char *after           # of text: where the next line begins
+
+
+cdef struct Layout:             # of a line: query, [ignored,] document, [ignored,] number, ...
+    bint ignored_second
+    bint ignored_fourth
+    bint more                   # one column at least behind the number; otherwise none
+    bint ranked                 # the number is a rank, the best one is the lowest
+
+
+cdef struct Strings:            # a column of a table
+    const int64_t *offsets
+    const char *start
+    Py_ssize_t length
+
+
+cdef struct Reader:             # goes through the rows of one or the other
+    bint is_text
+    Layout layout
+    const char *p
+    const char *end
+    Text latest                 # query of the row before
+    Py_ssize_t row
+    Py_ssize_t n_rows
+    Strings queries
+    Strings documents
+    const double *numbers
+
+
+cdef bint read_line(
+    const char *p, const char *end, const Layout *layout, Row *row
+) except -1 nogil:
+    """Split a line into its columns; False where it has not as many as it should, or no number."""
+    cdef Text second, number
+    row.query = next_field(&p, end)
+    if layout.ignored_second:
+        second = next_field(&p, end)
+    row.document = next_field(&p, end)
+    if layout.ignored_fourth:
+        next_field(&p, end)
+    number = next_field(&p, end)
+    if number.length == 0 or (next_field(&p, end).length > 0) != layout.more:
+        return False
+    if not read_number(number, &row.number):
+        return False
+    if layout.ranked:
+        row.number = -row.number
+    return row.query.start[0] != b"#" or is_data(row, layout, second)
+
+
+cdef bint is_data(const Row *row, const Layout *layout, Text second) noexcept nogil:
+    """Whether a line that begins with # and has the right columns is no comment after all."""
+    cdef Py_ssize_t i
+    if not layout.ignored_second:
+        return row.query.length > 1
+    if second.length == 2 and (second.start[0] | 32) == b"q" and second.start[1] == b"0":
+        return True
+    for i in range(second.length):
+        if not b"0" <= second.start[i] <= b"9":
+            return False
+    return True
+
+
+cdef inline bint take(const Strings *column, Py_ssize_t row, Text *text) except -1 nogil:
+    cdef int64_t start = column.offsets[row], stop = column.offsets[row + 1]
+    if not 0 <= start <= stop <= column.length:
+        with gil:
+            raise ValueError("the offsets of a column do not lie in its data")
+    text.start = column.start + start
+    text.length = <Py_ssize_t> (stop - start)
+    return True
+
+
+cdef inline int next_row(Reader *reader, Row *row) except -2 nogil:
+    """1 and the next row; 0 behind the last; -1 where the careful reader should look at it.
+
+    Does not go past the row: that is step().
+    """
+    cdef const char *newline
+    if not reader.is_text:
+        if reader.row == reader.n_rows:
+            return 0
+        take(&reader.queries, reader.row, &row.query)
+        take(&reader.documents, reader.row, &row.document)
+        row.number = reader.numbers[reader.row]
+        return 1 if row.number == row.number else -1
+    while next_line(&reader.p, reader.end, &newline):
+        if newline - reader.p > LONGEST:
+            return -1
+        row.after = newline + 1
+        if read_line(reader.p, newline, &reader.layout, row):
+            return 1
+        # A comment, unless it has the query of the row before.
+        if row.query.start[0] != b"#" or same(row.query, reader.latest):
+            return -1
+        reader.p = row.after
+    return 0
+
+
+cdef inline void step(Reader *reader, const Row *row) noexcept nogil:
+    if reader.is_text:
+        reader.p = row.after
+        reader.latest = row.query
+    else:
+        reader.row += 1
+
+
+cdef class Rows:
+    """Rows of query, document and number: made by `of_lines` or `of_columns`, and not changed."""
+
+    cdef Reader reader
+    cdef bint usual
+    cdef const unsigned char[::1] text
+    cdef const int64_t[::1] query_offsets
+    cdef const unsigned char[::1] query_bytes
+    cdef const int64_t[::1] document_offsets
+    cdef const unsigned char[::1] document_bytes
+    cdef const double[::1] numbers
+
+    @staticmethod
+    def of_lines(
+        const unsigned char[::1] text not None, Py_ssize_t length, *,
+        bint ignored_second, bint ignored_fourth, bint more, bint ranked,
+    ):
+        """Lines of text, with columns that are separated by blanks.
+
+        Parameters
+        ----------
+        text : buffer
+        length : int
+            How much of the buffer is text.
+        ignored_second : bool
+            Whether there is a column between query and document.
+        ignored_fourth : bool
+            Whether there is one between document and number.
+        more : bool
+            Whether one column or more follow the number; otherwise none may.
+        ranked : bool
+            Whether the number is a rank: the lowest is best.
+        """
+        cdef Rows rows = Rows.__new__(Rows)
+        if not 0 <= length <= text.shape[0]:
+            raise ValueError("the text is not so long")
+        rows.text = text
+        rows.usual = True
+        rows.reader.is_text = True
+        rows.reader.layout = Layout(ignored_second, ignored_fourth, more, ranked)
+        if length:
+            rows.reader.p = <const char *> &text[0]
+            rows.reader.end = rows.reader.p + length
+            rows.usual = memchr(rows.reader.p, 0, length) == NULL
+        return rows
+
+    @staticmethod
+    def of_columns(
+        const int64_t[::1] query_offsets not None, const unsigned char[::1] query_bytes not None,
+        const int64_t[::1] document_offsets not None,
+        const unsigned char[::1] document_bytes not None,
+        const double[::1] numbers not None,
+    ):
+        """Columns of a table: the texts of a column lie one behind the other.
+
+        Parameters
+        ----------
+        query_offsets, document_offsets : int64 arrays, rows + 1
+            Where each text begins, and the next one.
+        query_bytes, document_bytes : uint8 arrays
+        numbers : float64 array, rows
+        """
+        cdef Rows rows = Rows.__new__(Rows)
+        cdef Py_ssize_t n = numbers.shape[0]
+        if query_offsets.shape[0] != n + 1 or document_offsets.shape[0] != n + 1:
+            raise ValueError("columns of different lengths")
+        rows.query_offsets = query_offsets
+        rows.query_bytes = query_bytes
+        rows.document_offsets = document_offsets
+        rows.document_bytes = document_bytes
+        rows.numbers = numbers
+        rows.usual = True
+        rows.reader.n_rows = n
+        rows.reader.queries = strings(query_offsets, query_bytes)
+        rows.reader.documents = strings(document_offsets, document_bytes)
+        if n:
+            rows.reader.numbers = &numbers[0]
+        return rows
+
+    def border(self, Py_ssize_t start, bint backwards=False):
+        """The first row of a table from `start` on that begins a query; the number of rows if none.
+
+        Backwards: the last row up to `start` that does; 0 if none.
+        """
+        cdef Py_ssize_t i = max(1, start)
+        cdef Text query, before
+        if backwards:
+            i = min(start, self.reader.n_rows - 1)
+        while 0 < i < self.reader.n_rows:
+            take(&self.reader.queries, i - 1, &before)
+            take(&self.reader.queries, i, &query)
+            if not same(query, before):
+                return i
+            i += -1 if backwards else 1
+        return 0 if backwards else self.reader.n_rows
+
+
+cdef Strings strings(const int64_t[::1] offsets, const unsigned char[::1] data):
+    cdef Strings column
+    column.offsets = &offsets[0]
+    column.length = data.shape[0]
+    # Where there is nothing to read, any address that is not null.
+    column.start = <const char *> &offsets[0]
+    if column.length:
+        column.start = <const char *> &data[0]
+    return column
+
+
+cdef struct Block:              # the rows of one query of a run
     Py_ssize_t n
     Py_ssize_t capacity
     Text *documents
@@ -168,20 +381,25 @@ cdef struct Judged:             # the judgments of one query
 
 
 cdef class Columns:
-    """The judgments of a text of qrels, for the scoring of texts of runs.
+    """Judgments, for the scoring of runs.
 
     Parameters
     ----------
-    text : bytes
-        Query, iteration, document and grade in each line.
+    rows : Rows
+        Query, document and grade of each.
     metrics : Metrics
 
     Attributes
     ----------
     usual : bool
-        Whether the text holds nothing that the careful reader should look at. Otherwise nothing
-        else may be asked.
-    queries : tuple of bytes
+        Whether the rows hold nothing that the careful reader should look at. Otherwise nothing else
+        may be asked.
+    queries : tuple of str
+
+    Raises
+    ------
+    ValueError
+        A grade has no gain.
 
     Notes
     -----
@@ -190,7 +408,7 @@ cdef class Columns:
 
     cdef readonly bint usual
     cdef readonly tuple queries
-    cdef bytes text
+    cdef Rows rows                  # hold the texts
     cdef Metrics metrics
     cdef Py_ssize_t n_queries
     cdef Judged *judged
@@ -199,16 +417,13 @@ cdef class Columns:
     cdef Slot *slots                # from the hash of a query to its place + 1
     cdef unsigned int mask
 
-    def __cinit__(self, bytes text not None, Metrics metrics not None):
-        self.text = text
+    def __cinit__(self, Rows rows not None, Metrics metrics not None):
+        self.rows = rows
         self.metrics = metrics
-        self.usual = self.read()
+        self.usual = rows.usual and self.read()
         self.queries = ()
         if self.usual:
-            self.queries = tuple([
-                self.judged[i].query.start[:self.judged[i].query.length]
-                for i in range(self.n_queries)
-            ])
+            self.queries = tuple([text_of(self.judged[i].query) for i in range(self.n_queries)])
 
     def __dealloc__(self):
         free(self.judged)
@@ -217,25 +432,21 @@ cdef class Columns:
         free(self.slots)
 
     cdef bint read(self) except -1:
-        cdef const char *p = PyBytes_AS_STRING(self.text)
-        cdef const char *end = p + PyBytes_GET_SIZE(self.text)
-        cdef const char *newline
+        cdef Reader reader = self.rows.reader
         cdef Py_ssize_t n = 0, capacity = 0, current = -1, i
-        cdef Line line
-        cdef double grade
+        cdef Row row
         cdef void *grown
         cdef Entry *entry
         cdef Scratch scratch
-        cdef bint usual = True
+        cdef int usual
         with nogil:
-            while next_line(&p, end, &newline):
-                if (
-                    not read_line(p, newline, False, &line)
-                    or not read_number(line.number, &grade) or not isfinite(grade)
-                ):
-                    usual = False
+            while True:
+                usual = next_row(&reader, &row)
+                if usual == 1 and not isfinite(row.number):
+                    usual = -1
+                if usual != 1:
                     break
-                p = newline + 1
+                step(&reader, &row)
                 if n == capacity:
                     capacity = max(1024, 2 * capacity)
                     grown = realloc(self.entries, capacity * sizeof(Entry))
@@ -243,18 +454,18 @@ cdef class Columns:
                         with gil:
                             raise MemoryError()
                     self.entries = <Entry *> grown
-                if current < 0 or not same(line.query, self.judged[current].query):
-                    current = self.add_query(line.query, n)
+                if current < 0 or not same(row.query, self.judged[current].query):
+                    current = self.add_query(row.query, n)
                     if current < 0:
-                        usual = False
+                        usual = -1
                         break
                 entry = &self.entries[n]
-                entry.document = line.document
-                entry.hash = hash_of(line.document)
-                entry.grade = grade
+                entry.document = row.document
+                entry.hash = hash_of(row.document)
+                entry.grade = row.number
                 n += 1
                 self.judged[current].n += 1
-        if not usual or not self.n_queries:
+        if usual < 0 or not self.n_queries:
             return False
         self.grades = <double *> malloc(n * sizeof(double))
         if self.grades == NULL:
@@ -263,10 +474,12 @@ cdef class Columns:
         try:
             with nogil:
                 for i in range(self.n_queries):
-                    usual = usual and self.settle(&self.judged[i], &scratch)
+                    if not self.settle(&self.judged[i], &scratch):
+                        usual = -1
+                        break
         finally:
             release(&scratch)
-        return usual
+        return usual >= 0
 
     cdef bint settle(self, Judged *judged, Scratch *scratch) except -1 nogil:
         """Sort the judgments of a query; False where one document is judged twice."""
@@ -274,6 +487,7 @@ cdef class Columns:
         cdef double *grades = self.grades + judged.first
         cdef Py_ssize_t i, j, place
         cdef Py_ssize_t n = judged.n
+        cdef int what
         cdef Slot *slots
         cdef unsigned int tag, slot, mask
         cdef Py_ssize_t size = 16
@@ -301,7 +515,14 @@ cdef class Columns:
         for i in range(n):
             grades[i] = entries[i].grade
             judged.n_sought += grades[i] >= self.metrics.plan.lowest
-        return complain(&self.metrics.plan, grades, n, &place) == 0
+        what = complain(&self.metrics.plan, grades, n, &place)
+        if what:
+            with gil:
+                raise ValueError(
+                    f"query {shown(judged.query)}: document {shown(entries[place].document)}: "
+                    + complaint(what, grades[place])
+                )
+        return True
 
     cdef Py_ssize_t add_query(self, Text query, Py_ssize_t first) except -2 nogil:
         """The place of a new query; -1 where it was there before."""
@@ -361,34 +582,44 @@ cdef class Columns:
         for i in range(min(self.n_queries, answerable.shape[0])):
             answerable[i] = self.grades[self.judged[i].first] >= 1.0
 
+    def mapping(self):
+        """Return ``{query: {document: grade}}`` for the door of mappings, ids decoded as UTF-8."""
+        cdef Py_ssize_t i, j
+        cdef Judged *judged
+        content = {}
+        for i in range(self.n_queries):
+            judged = &self.judged[i]
+            content[text_of(judged.query)] = {
+                text_of(self.entries[j].document): self.entries[j].grade
+                for j in range(judged.first, judged.first + judged.n)
+            }
+        return content
+
     def evaluate(
-        self, const unsigned char[::1] text not None, Py_ssize_t length, str ties not None,
+        self, Rows rows not None, str ties not None,
         double[:, :, ::1] values, unsigned char[::1] retrieved, list unjudged not None,
     ):
-        """Score the queries of a text of a run.
+        """Score the queries of a run, or of some of its rows.
 
         Parameters
         ----------
-        text : buffer
-            Query, Q0, document, rank, score, tag and perhaps more in each line.
-        length : int
-            How much of the buffer is text.
+        rows : Rows
+            Query, document and score of each.
         ties : {"docid", "input", "expected"}
         values : float64 array, 3 x queries x metrics
             The values, and the lowest and the highest that an order of equal scores can give.
         retrieved : uint8 array, queries
-            Set for every query of the text that is judged.
+            Set for every query of the rows that is judged.
         unjudged : list
-            Extended by the queries of the text that are not, as bytes.
+            Extended by the queries of the rows that are not.
 
         Returns
         -------
         bool
-            Whether the text holds nothing that the careful reader should look at, such as a query
-            whose lines do not stand together. Otherwise what was filled in means nothing.
+            Whether the rows hold nothing that the careful reader should look at, such as a query
+            whose rows do not stand together. Otherwise what was filled in means nothing.
         """
-        cdef const char *p
-        cdef const char *end
+        cdef Reader reader = rows.reader
         cdef Block block
         cdef Scratch scratch
         cdef Text *strangers = NULL         # queries that are not judged
@@ -403,45 +634,41 @@ cdef class Columns:
             or retrieved.shape[0] != self.n_queries
         ):
             raise ValueError("values or retrieved are of the wrong shape")
-        if not 0 <= length <= text.shape[0]:
-            raise ValueError("the text is not so long")
-        if length == 0:
-            return True
-        p = <const char *> &text[0]
-        end = p + length
+        if not rows.usual:
+            return False
         start(&scratch)
         memset(&block, 0, sizeof(Block))
         try:
             with nogil:
-                while usual and p < end:
+                while usual == 1:
                     usual = self.score_next(
-                        &p, end, order, &block, &scratch, &values[0, 0, 0], &retrieved[0],
+                        &reader, order, &block, &scratch, &values[0, 0, 0], &retrieved[0],
                         &strangers, &n_strangers,
                     )
             for i in range(n_strangers):
-                unjudged.append(strangers[i].start[:strangers[i].length])
+                unjudged.append(text_of(strangers[i]))
         finally:
             release(&scratch)
             free(block.documents)
             free(strangers)
-        return bool(usual)
+        return usual == 0
 
     cdef int score_next(
-        self, const char **position, const char *end, Ties order, Block *block, Scratch *scratch,
+        self, Reader *reader, Ties order, Block *block, Scratch *scratch,
         double *values, unsigned char *retrieved, Text **strangers, Py_ssize_t *n_strangers,
-    ) except -1 nogil:
-        """Score the next query of a text; 0 where the careful reader should look at it."""
+    ) except -2 nogil:
+        """Score the next query: 1; 0 where there is none; -1 for the careful reader."""
         cdef Text query
         cdef Py_ssize_t place, n_tasks = self.metrics.plan.n_tasks
         cdef void *grown
-        if not read_block(position, end, &query, block, scratch):
-            return 0
+        if not read_block(reader, &query, block, scratch):
+            return -1
         if block.n == 0:
-            return 1
+            return 0
         place = self.find_query(query)
         if place >= 0:
             if retrieved[place]:
-                return 0
+                return -1
             retrieved[place] = 1
             values += place * n_tasks
             self.score(
@@ -525,35 +752,33 @@ cdef int reserve_block(Block *block, Py_ssize_t n) except -1 nogil:
     return 0
 
 
-cdef int read_block(
-    const char **position, const char *end, Text *query, Block *block, Scratch *scratch
-) except -1 nogil:
-    """Read the lines of one query, and put its documents into a hash table.
+cdef int read_block(Reader *reader, Text *query, Block *block, Scratch *scratch) except -1 nogil:
+    """Read the rows of one query, and put its documents into a hash table.
 
-    Returns 0 where the careful reader should look at them. `block.n` is 0 at the end of the text.
+    Returns 0 where the careful reader should look at them. `block.n` is 0 behind the last row.
     """
-    cdef const char *p = position[0]
-    cdef const char *newline
-    cdef Line line
+    cdef Row row
     cdef Py_ssize_t i, j, size = 16
     cdef unsigned int tag, slot
+    cdef int usual
     cdef Slot *slots
     block.n = 0
-    while next_line(&p, end, &newline):
-        if not read_line(p, newline, True, &line):
+    while True:
+        usual = next_row(reader, &row)
+        if usual < 0:
             return 0
-        if block.n == 0:
-            query[0] = line.query
-        elif not same(line.query, query[0]):
+        if usual == 0:
             break
-        p = newline + 1
+        if block.n == 0:
+            query[0] = row.query
+        elif not same(row.query, query[0]):
+            break
+        step(reader, &row)
         reserve_block(block, block.n + 1)
-        if not read_number(line.number, &block.scores[block.n]):
-            return 0
-        block.documents[block.n] = line.document
-        block.hashes[block.n] = hash_of(line.document)
+        block.documents[block.n] = row.document
+        block.hashes[block.n] = hash_of(row.document)
+        block.scores[block.n] = row.number
         block.n += 1
-    position[0] = p
     if block.n > 0x3FFFFFFF:
         return 0
     while size < 2 * block.n:

@@ -1,0 +1,297 @@
+"""Tables: whatever speaks Arrow, and Parquet, Arrow IPC and Feather files. pyarrow reads them all.
+
+A table has the columns ``query_id``, ``doc_id`` and ``score`` or ``rank`` (the lowest is best), or
+for judgments ``grade`` or ``relevance``. Ids are texts, or integers, which become their decimal
+texts. Rows are counted from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankmeter._core.columns import Rows
+from rankmeter.files import Source
+from rankmeter.mistakes import Mistakes, shown
+from rankmeter.texts import Grouped
+
+NUMBERS = {"qrels": ("grade", "relevance"), "run": ("score", "rank")}
+ROLES = ("query_id", "doc_id", *NUMBERS["qrels"], *NUMBERS["run"])
+
+_END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
+_TOGETHER = 1 << 16  # rows that are scored at once, so that threads have something to share
+
+
+class Table:
+    """A table, or a file that holds one.
+
+    Parameters
+    ----------
+    given : object with ``__arrow_c_stream__``, or Source
+    side : {"qrels", "run"}
+    columns : mapping
+        From the name of a column above to its name in the table, where that is another.
+
+    Raises
+    ------
+    ImportError
+        pyarrow is not there; the message says what to install.
+    TypeError
+        A column is of a type that cannot be read.
+    ValueError
+        A column is not there, or the file is none of these.
+    """
+
+    def __init__(self, given: Any, side: str, columns: Mapping[str, str]) -> None:
+        self._arrow = _pyarrow()
+        self._side = side
+        self._source = given if isinstance(given, Source) else None
+        self.name = side if self._source is None else self._source.name
+        if self._source is None:
+            reader = self._arrow.RecordBatchReader.from_stream(given)
+            self._names = self._chosen(reader.schema.names, columns)
+            # It may be one that is read only once.
+            self._table = reader.read_all().select(self._names)
+            schema = self._table.schema
+        else:
+            with self._reading():
+                schema, _ = self._open_file()
+            self._names = self._chosen(schema.names, columns)
+        self._check(schema)
+        self._ranked = self._number == "rank"
+
+    def _chosen(self, there: list[str], columns: Mapping[str, str]) -> list[str]:
+        """The names of the three columns in this table."""
+        wanted = [columns.get(role, role) for role in ("query_id", "doc_id")]
+        numbers = NUMBERS[self._side]
+        named = [role for role in numbers if role in columns] or numbers
+        present = [role for role in named if columns.get(role, role) in there]
+        missing = [name for name in wanted if name not in there]
+        if not present:
+            missing.append(" or ".join(columns.get(role, role) for role in named))
+        if missing:
+            raise ValueError(
+                f"{self.name}: no column {', no column '.join(missing)}; there are "
+                f"{', '.join(there)}: name them with columns={{'query_id': ..., 'doc_id': ..., "
+                f"{numbers[0]!r}: ...}}"
+            )
+        self._number = present[0]
+        names = [*wanted, columns.get(present[0], present[0])]
+        for name in names:
+            if there.count(name) > 1:
+                raise ValueError(f"{self.name}: two columns are called {name}")
+        return names
+
+    def _check(self, schema: Any) -> None:
+        types = self._arrow.types
+        for name, is_number in zip(self._names, (False, False, True), strict=True):
+            kind = schema.field(name).type
+            value = kind.value_type if types.is_dictionary(kind) else kind
+            fine = (
+                types.is_integer(value) or types.is_floating(value) or types.is_decimal(value)
+                if is_number
+                else types.is_integer(value) or _is_text(types, value)
+            )
+            if not fine:
+                what = "numbers" if is_number else "texts or integers"
+                raise TypeError(f"{self.name}: column {name} holds {kind}, not {what}")
+
+    # ---------------------------------------------------------------------------------------------
+    # Batches
+
+    def _open_file(self) -> tuple[Any, Iterable[Any]]:
+        """The schema, and what yields the batches."""
+        assert self._source is not None
+        start, given = self._source.start()[:8], self._source.seekable()
+        on_disk = isinstance(given, str)
+        if start.startswith(b"PAR1"):
+            parquet = import_module("pyarrow.parquet")
+            file = parquet.ParquetFile(given)
+            names = getattr(self, "_names", None)
+            return file.schema_arrow, file.iter_batches(_TOGETHER, columns=names)
+        if start.startswith(b"ARROW1"):
+            reader = self._arrow.ipc.open_file(self._arrow.OSFile(given) if on_disk else given)
+            return reader.schema, map(reader.get_batch, range(reader.num_record_batches))
+        if start.startswith(b"FEA1"):
+            table = import_module("pyarrow.feather").read_table(given)
+            return table.schema, table.to_batches()
+        file = self._arrow.OSFile(given) if on_disk else self._arrow.PythonFile(given, "r")
+        file.seek(max(0, file.size() - len(_END_OF_STREAM)))
+        if file.read() != _END_OF_STREAM:
+            raise ValueError(f"{self.name}: damaged file: the stream of Arrow batches is cut off")
+        file.seek(0)
+        reader = self._arrow.ipc.open_stream(file)
+        return reader.schema, reader
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except self._arrow.ArrowException as error:
+            raise ValueError(f"{self.name}: damaged file: {error}") from error
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            raise ValueError(f"{self.name}: damaged file: {error}") from error
+
+    def _batches(self) -> Iterator[list[Any]]:
+        """Yield some rows at a time: the three columns, as Arrow has them."""
+        with self._reading():
+            batches: Iterable[Any]
+            if self._source is None:
+                batches = self._table.to_batches()
+            else:
+                _, batches = self._open_file()
+            for batch in batches:
+                if batch.num_rows:
+                    yield [batch.column(batch.schema.get_field_index(n)) for n in self._names]
+
+    def _columns_of(self, batch: list[Any]) -> _Columns | None:
+        """The columns as the core reads them; None where one holds a null."""
+        *ids, numbers = [self._ids(column) for column in batch[:2]] + [self._numbers(batch[2])]
+        if any(column.null_count for column in (*ids, numbers)):
+            return None
+        values = numbers.to_numpy()
+        return _Columns(*_texts(ids[0]), *_texts(ids[1]), -values if self._ranked else values)
+
+    def _ids(self, column: Any) -> Any:
+        types = self._arrow.types
+        column = self._decoded(column)
+        if types.is_binary(column.type) or types.is_large_binary(column.type):
+            return column.cast(self._arrow.large_binary())
+        return column.cast(self._arrow.large_string())
+
+    def _numbers(self, column: Any) -> Any:
+        return self._decoded(column).cast(self._arrow.float64(), safe=False)  # to the nearest
+
+    def _decoded(self, column: Any) -> Any:
+        coded = self._arrow.types.is_dictionary(column.type)
+        return column.dictionary_decode() if coded else column
+
+    # ---------------------------------------------------------------------------------------------
+    # Rows
+
+    def pieces(self) -> Iterator[Rows | None]:
+        """Yield all rows, cut between two queries, for the core; None for the careful reader."""
+        left: list[_Columns] = []  # rows of the last query, which may go on
+        for batch in self._batches():
+            columns = self._columns_of(batch)
+            if columns is None:
+                yield None
+                return
+            rows, n = columns.rows(), len(columns.numbers)
+            first, last = rows.border(1), rows.border(n, backwards=True)
+            if not last:
+                left.append(columns)
+                continue
+            yield _joined([*left, columns.cut(0, first)]).rows()
+            left = [columns.cut(last, n)]
+            while first < last:
+                stop = min(last, rows.border(first + _TOGETHER))
+                yield columns.cut(first, stop).rows()
+                first = stop
+        if left:
+            yield _joined(left).rows()
+
+    def whole(self) -> Rows | None:
+        """Return all rows; None where the careful reader should look at them."""
+        parts = []
+        for batch in self._batches():
+            columns = self._columns_of(batch)
+            if columns is None:
+                return None
+            parts.append(columns)
+        return _joined(parts).rows() if parts else None
+
+    def carefully(self, mistakes: Mistakes) -> Grouped:
+        """Read every row, and put what is wrong with it on record."""
+        noun = self._names[2]
+        queries: Grouped = {}
+        rows: dict[tuple[bytes, bytes], int] = {}
+        row = -1
+        for batch in self._batches():
+            ids = [self._ids(column).cast(self._arrow.large_binary()) for column in batch[:2]]
+            values = (column.to_pylist() for column in (*ids, self._numbers(batch[2])))
+            for query, document, number in zip(*values, strict=True):
+                row += 1
+                if query is None or document is None or number is None:
+                    null = (query, document, number).index(None)
+                    mistakes.add_row(row, f"{self._names[null]} is null")
+                    continue
+                documents = queries.setdefault(query, {})
+                if not (-np.inf <= number <= np.inf):
+                    mistakes.add_row(row, f"{noun} is NaN")
+                elif abs(number) == np.inf and self._number != "score":
+                    mistakes.add_row(row, f"{noun} is infinite")
+                elif document in documents:
+                    mistakes.add_row(
+                        row,
+                        f"document {shown(document)!r} of query {shown(query)!r} stands in row "
+                        f"{rows[query, document]} too",
+                    )
+                else:
+                    rows[query, document] = row
+                    documents[document] = -number if self._ranked else number
+        mistakes.check()
+        if not queries:
+            raise ValueError(f"{self.name}: no rows in it")
+        return queries
+
+
+class _Columns(NamedTuple):
+    """Three columns as the core reads them."""
+
+    query_offsets: Any
+    query_bytes: Any
+    document_offsets: Any
+    document_bytes: Any
+    numbers: Any
+
+    def rows(self) -> Rows:
+        return Rows.of_columns(*self)
+
+    def cut(self, start: int, stop: int) -> _Columns:
+        return self._replace(
+            query_offsets=self.query_offsets[start : stop + 1],
+            document_offsets=self.document_offsets[start : stop + 1],
+            numbers=self.numbers[start:stop],
+        )
+
+
+def _joined(parts: Sequence[_Columns]) -> _Columns:
+    """Rows of several batches."""
+    if len(parts) == 1:
+        return parts[0]
+    joined: list[Any] = []
+    for at in (0, 2):
+        sizes = [np.diff(part[at]) for part in parts]
+        joined.append(np.concatenate([[0], *sizes]).cumsum())
+        joined.append(np.concatenate([p[at + 1][p[at][0] : p[at][-1]] for p in parts]))
+    numbers = np.concatenate([part.numbers for part in parts])
+    return _Columns(joined[0], joined[1], joined[2], joined[3], numbers)
+
+
+def _texts(column: Any) -> tuple[Any, Any]:
+    """Offsets and bytes of a large_string or large_binary array."""
+    _, offsets, data = column.buffers()
+    start = column.offset
+    return (
+        np.frombuffer(offsets, np.int64)[start : start + len(column) + 1],
+        np.frombuffer(data or b"", np.uint8),
+    )
+
+
+def _is_text(types: Any, kind: Any) -> bool:
+    tests = ("string", "large_string", "string_view", "binary", "large_binary")
+    return any(getattr(types, f"is_{name}", lambda kind: False)(kind) for name in tests)
+
+
+def _pyarrow() -> Any:
+    try:
+        return import_module("pyarrow")
+    except ImportError as error:
+        raise ImportError("tables need pyarrow: pip install 'rankmeter[arrow]'") from error

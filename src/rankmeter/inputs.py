@@ -1,0 +1,212 @@
+"""What was given, and who reads it: a mapping, a file of some format, or a table."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from rankmeter._core.columns import Columns, Rows
+from rankmeter._core.kernels import Metrics
+from rankmeter._core.mappings import Judgments
+from rankmeter.arrow import ROLES, Table
+from rankmeter.files import Source
+from rankmeter.json_files import Json
+from rankmeter.mistakes import Mistakes
+from rankmeter.texts import THREE_COLUMNS, TREC, Grouped, recognised, rows_of
+
+FORMATS = ("trec", "beir", "msmarco", "jsonl", "json", "parquet", "arrow")
+SIDES = ("qrels", "run")
+
+_ARROW_FILES = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"FEA1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",
+}
+_JSON = re.compile(rb"[ \t]*\{\s*[\"}]")  # below a blank line, an id may begin so
+
+
+class Columnar(Protocol):
+    """A file or a table of rows, each with a query, a document and a number.
+
+    `pieces` and `whole` are the fast way; None stands for what the careful reader should look at.
+    """
+
+    name: str
+
+    def pieces(self) -> Iterator[Rows | None]:
+        """Yield all rows, cut between two queries."""
+
+    def whole(self) -> Rows | None:
+        """Return all rows."""
+
+    def carefully(self, mistakes: Mistakes) -> Grouped:
+        """Read every row, and put what is wrong with it on record."""
+
+
+def open_input(given: Any, side: str, format: Any, columns: Any) -> Columnar | Json:
+    """Find out who reads this.
+
+    Parameters
+    ----------
+    given : path, binary file, Source or object with ``__arrow_c_stream__``
+    side : {"qrels", "run"}
+    format : str, mapping or None
+        One of `FORMATS`, or from side to one of them. None: recognised by content.
+    columns : mapping or None
+        From the name of a column of a table to its name there, or from side to such a mapping.
+
+    Raises
+    ------
+    OSError
+        A file cannot be read.
+    TypeError
+        `format` or `columns` is of another type, or a column of a table.
+    ValueError
+        `format` or `columns` names what there is not, or a table lacks a column.
+    """
+    wanted = _format_of(side, format)
+    names = _columns_of(side, columns)
+    if hasattr(given, "__arrow_c_stream__"):
+        return Table(given, side, names)
+    source = given if isinstance(given, Source) else Source(given)
+    start = source.start()
+    kind = wanted or _recognised(start)
+    if kind in ("json", "jsonl") or (kind == "beir" and side == "run"):
+        return Json(source, side, lines=kind == "jsonl")
+    if kind in _ARROW_FILES.values():
+        return Table(source, side, names)
+    layout = None
+    if kind == "trec" or (kind == "msmarco" and side == "qrels"):
+        layout = TREC[side]
+    elif kind is not None:
+        layout = THREE_COLUMNS[side]
+    return recognised(source, side, start, layout)
+
+
+def read_qrels(
+    given: Any, metrics: Metrics, format: Any, columns: Any, errors: str
+) -> Columns | Judgments:
+    """Prepare judgments from a file or a table.
+
+    Raises
+    ------
+    OSError, TypeError, ValueError
+        As for `open_input`, and for what is wrong with the judgments.
+    """
+    judged = open_input(given, "qrels", format, columns)
+    mistakes = Mistakes(judged.name, errors)
+    if isinstance(judged, Json):
+        qrels: dict[str, Any] = {}
+        for queries in judged.mappings(mistakes):
+            qrels |= queries
+        with _named(judged.name):
+            return Judgments(qrels, metrics)
+    with _named(judged.name):
+        rows = judged.whole()
+        if rows is not None and (prepared := Columns(rows, metrics)).usual:
+            return prepared
+        return Columns(rows_of(judged.carefully(mistakes)), metrics)
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Put the name of a file before what is wrong with it."""
+    try:
+        yield
+    except ValueError as error:
+        message = str(error)
+        raise ValueError(message if message.startswith(name) else f"{name}: {message}") from None
+
+
+def mapping_of(queries: Grouped) -> dict[str, dict[str, float]]:
+    """Give the door of mappings what was read carefully."""
+    return {
+        decoded(query): {decoded(document): number for document, number in documents.items()}
+        for query, documents in queries.items()
+    }
+
+
+def _recognised(start: bytes) -> str | None:
+    """The format of a file that begins so; None for columns of text."""
+    for magic, kind in _ARROW_FILES.items():
+        if start.startswith(magic):
+            return kind
+    if not _JSON.match(start):
+        return None
+    line = start.lstrip().partition(b"\n")[0]
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):
+        return "json"  # or none at all, and then it says so
+    id_ = content.get("query_id")
+    return "jsonl" if isinstance(id_, (str, int)) else "json"
+
+
+def rows_of_mapping(qrels: Any) -> Rows | None:
+    """Judgments of the usual types as rows; None for others."""
+    if type(qrels) is not dict:
+        return None
+    grouped: Grouped = {}
+    try:
+        for query, grades in list(qrels.items()):
+            if type(query) is not str or type(grades) is not dict or not grades:
+                return None
+            if not {type(document) for document in grades} <= {str}:
+                return None
+            if not {type(grade) for grade in grades.values()} <= {int, float, bool}:
+                return None
+            judged = {encoded(d): float(grade) for d, grade in grades.items()}
+            grouped[encoded(query)] = judged
+            if len(judged) < len(grades):
+                return None  # two ids have the same bytes
+    except (UnicodeEncodeError, OverflowError):
+        return None
+    return rows_of(grouped) if len(grouped) == len(qrels) else None
+
+
+def encoded(id_: str) -> bytes:
+    """Return the bytes of an id."""
+    return id_.encode("utf-8", "surrogateescape")
+
+
+def decoded(id_: bytes) -> str:
+    """Return the text of an id, whatever its bytes."""
+    return id_.decode("utf-8", "surrogateescape")
+
+
+def _format_of(side: str, format: Any) -> str | None:
+    if isinstance(format, Mapping):
+        _check_keys("format", format, SIDES)
+        format = format.get(side)
+    if format is None:
+        return None
+    if not isinstance(format, str):
+        raise TypeError(f"format must be a string or a mapping from side to one, not {format!r}")
+    if format not in FORMATS:
+        raise ValueError(f"format must be one of {', '.join(FORMATS)}, not {format!r}")
+    return format
+
+
+def _columns_of(side: str, columns: Any) -> Mapping[str, str]:
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        raise TypeError(f"columns must be a mapping, not {type(columns).__name__}")
+    if any(isinstance(value, Mapping) for value in columns.values()):
+        _check_keys("columns", columns, SIDES)
+        return _columns_of(side, columns.get(side))
+    _check_keys("columns", columns, ROLES)
+    for name in columns.values():
+        if not isinstance(name, str):
+            raise TypeError(f"columns must give names of columns, not {name!r}")
+    return columns
+
+
+def _check_keys(what: str, given: Mapping[Any, Any], allowed: Sequence[str]) -> None:
+    for key in given:
+        if key not in allowed:
+            raise ValueError(f"{what} has the key {key!r}; there are {', '.join(allowed)}")

@@ -1,0 +1,185 @@
+"""JSON: an object of queries, as ranx and BEIR write it, or lines with one query each.
+
+The object is ``{query: {document: number}}``, or ``{query: [documents]}`` for a ranked run. A line
+is ``{"query_id": ..., "qrels": {...}}``, ``{"query_id": ..., "scores": {...}}`` or
+``{"query_id": ..., "ranked": [...]}``; other keys are ignored. Ids are strings or integers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from rankmeter.files import Source
+from rankmeter.mistakes import Mistakes
+
+_KEYS = {"qrels": ("qrels",), "run": ("scores", "ranked")}
+_TOGETHER = 1_000  # queries that are given on at once
+
+
+class Json:
+    """A file of either kind.
+
+    Parameters
+    ----------
+    source : Source
+    side : {"qrels", "run"}
+    lines : bool
+        Whether it holds lines of objects, not one object.
+    """
+
+    def __init__(self, source: Source, side: str, *, lines: bool) -> None:
+        self.name = source.name
+        self._source = source
+        self._side = side
+        self._lines = lines
+
+    def mappings(self, mistakes: Mistakes) -> Iterator[dict[str, Any]]:
+        """Yield all queries, some at a time, checked."""
+        found = False
+        for queries in (self._of_lines if self._lines else self._of_object)(mistakes):
+            found = True
+            yield queries
+        mistakes.check()
+        if not found:
+            raise ValueError(f"{self.name}: no queries in it")
+
+    def _of_object(self, mistakes: Mistakes) -> Iterator[dict[str, Any]]:
+        text = _decoded(self._source.read(), self.name)
+        try:
+            content = _loads(text)
+        except json.JSONDecodeError as error:
+            hint = "; are these JSON lines?" if error.msg == "Extra data" else ""
+            raise ValueError(f"{self.name}:{error.lineno}: no JSON: {error.msg}{hint}") from None
+        except _TwiceError as error:
+            raise ValueError(f"{self.name}: the key {error.args[0]!r} is there twice") from None
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{self.name}: no JSON: {error}") from None
+        if not isinstance(content, dict):
+            raise ValueError(f"{self.name}: no object of queries, but {_kind(content)}")
+        queries = {}
+        for query, value in content.items():
+            try:
+                queries[query] = self._checked(value)
+            except _WrongError as wrong:  # noqa: PERF203
+                mistakes.say(f"{self.name}: query {query!r}: {wrong}")
+        if queries:
+            yield queries
+
+    def _of_lines(self, mistakes: Mistakes) -> Iterator[dict[str, Any]]:
+        queries: dict[str, Any] = {}
+        lines: dict[str, int] = {}
+        with self._source.opened() as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                try:
+                    query, value = self._of_line(line)
+                except _WrongError as wrong:
+                    mistakes.add(number, str(wrong), line)
+                    continue
+                if query in lines:
+                    what = f"query {query!r} stands in line {lines[query]} too"
+                    mistakes.add(number, what, line)
+                lines[query] = number
+                queries[query] = value
+                if len(queries) == _TOGETHER:
+                    yield queries
+                    queries = {}
+        if queries:
+            yield queries
+
+    def _of_line(self, line: bytes) -> tuple[str, Any]:
+        try:
+            content = _loads(line.decode())
+        except UnicodeDecodeError:
+            raise _WrongError("not UTF-8") from None
+        except json.JSONDecodeError as error:
+            raise _WrongError(f"no JSON: {error.msg} at character {error.pos + 1}") from None
+        except _TwiceError as error:
+            raise _WrongError(f"the key {error.args[0]!r} is there twice") from None
+        except (ValueError, RecursionError) as error:
+            raise _WrongError(f"no JSON: {error}") from None
+        if not isinstance(content, dict):
+            raise _WrongError(f"no object, but {_kind(content)}")
+        if "query_id" not in content:
+            raise _WrongError("no query_id")
+        query = _id(content["query_id"], "query_id")
+        keys = [key for key in _KEYS[self._side] if key in content]
+        if len(keys) != 1:
+            wanted = " or ".join(_KEYS[self._side])
+            other = "run" if self._side == "qrels" else "qrels"
+            hint = ""
+            if not keys and any(key in content for key in _KEYS[other]):
+                hint = "; is this a run?" if other == "run" else "; are these qrels?"
+            raise _WrongError((f"no {wanted}" if not keys else f"both {' and '.join(keys)}") + hint)
+        return query, self._checked(content[keys[0]], keys[0])
+
+    def _checked(self, value: Any, key: str | None = None) -> Any:
+        noun: Literal["grade", "score"] = "grade" if self._side == "qrels" else "score"
+        if isinstance(value, dict) and key != "ranked":
+            for document, number in value.items():
+                if type(number) is not float and type(number) is not int:
+                    raise _WrongError(f"document {document!r}: the {noun} is {_kind(number)}")
+                if number != number:
+                    raise _WrongError(f"document {document!r}: the {noun} is NaN")
+                if noun == "grade" and abs(number) == float("inf"):
+                    raise _WrongError(f"document {document!r}: the grade is infinite")
+            return value
+        if isinstance(value, list) and self._side == "run" and key != "scores":
+            places: dict[str, int] = {}
+            for rank, item in enumerate(value, 1):
+                document = _id(item, f"the document of rank {rank}")
+                if document in places:
+                    where = f"at rank {places[document]} and again at rank {rank}"
+                    raise _WrongError(f"document {document!r} stands {where}")
+                places[document] = rank
+            return list(places)
+        allowed = {"qrels": "an object", "scores": "an object", "ranked": "a list"}
+        what = allowed.get(key or self._side, "an object or a list")
+        raise _WrongError(f"{key or 'its documents'}: {what} is wanted, not {_kind(value)}")
+
+
+class _WrongError(Exception):
+    """What is wrong with a line, or with a query."""
+
+
+class _TwiceError(Exception):
+    """A key that is there twice in one object."""
+
+
+def _loads(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        seen = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _TwiceError(key)
+            seen.add(key)
+    return content
+
+
+def _id(value: Any, what: str) -> str:
+    if type(value) is int:
+        return str(value)
+    if type(value) is not str:
+        raise _WrongError(f"{what} is {_kind(value)}, not a string or an integer")
+    return value
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
+    return names.get(type(value), "null" if value is None else "a number")
+
+
+def _decoded(data: bytes, name: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{name}:{line}: not UTF-8") from None

@@ -1,0 +1,40 @@
+"""Files as the careful reader sees them, for comparison with the fast way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rankmeter.inputs import open_input
+from rankmeter.json_files import Json
+from rankmeter.mistakes import Mistakes
+
+Read = dict[str, dict[str, float]]
+
+
+def read_qrels(given: Any, encoding: str = "utf-8", **options: Any) -> Read:
+    return _read(given, "qrels", encoding, **options)
+
+
+def read_run(given: Any, encoding: str = "utf-8", **options: Any) -> Read:
+    return _read(given, "run", encoding, **options)
+
+
+def _read(
+    given: Any,
+    side: str,
+    encoding: str,
+    format: str | None = None,
+    columns: Any = None,
+    errors: str = "raise",
+) -> Read:
+    opened = open_input(given, side, format, columns)
+    mistakes = Mistakes(opened.name, errors)
+    if isinstance(opened, Json):
+        return {q: found for part in opened.mappings(mistakes) for q, found in part.items()}
+    return {
+        query.decode("utf-8", "surrogateescape"): {
+            document.decode(encoding, "surrogateescape"): number
+            for document, number in documents.items()
+        }
+        for query, documents in opened.carefully(mistakes).items()
+    }
