@@ -12,6 +12,7 @@ from rankmeter.single import (
     reciprocal_rank,
     retrieval_metrics,
 )
+from rankmeter.writing import write_qrels, write_run
 
 __all__ = [
     "Bounds",
@@ -32,4 +33,6 @@ __all__ = [
     "recall_at_k",
     "reciprocal_rank",
     "retrieval_metrics",
+    "write_qrels",
+    "write_run",
 ]

@@ -17,8 +17,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from io import BufferedReader, BytesIO, FileIO, RawIOBase
 from itertools import chain
+from operator import methodcaller
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from rankmeter.mistakes import Mistakes, count
 
@@ -106,7 +107,7 @@ class Source:
     def seekable(self) -> Any:
         """Return its path, or a file in memory, for a library that does not read from the start."""
         with self._raw() as file:
-            compressed = _compression(file.read(_COMPRESSED))
+            compressed = compression_of(file.read(_COMPRESSED))
         return BytesIO(self.read()) if compressed or not self._path else self._path
 
     @contextmanager
@@ -124,7 +125,7 @@ class Source:
         """
         with ExitStack() as stack:
             file = stack.enter_context(self._raw())
-            kind = _compression(file.read(_COMPRESSED))
+            kind = compression_of(file.read(_COMPRESSED))
             file.seek(0)
             if kind is None:
                 yield _behind_mark(file)
@@ -182,7 +183,8 @@ def _behind_mark(file: Any) -> Any:
     return file
 
 
-def _compression(start: bytes) -> str | None:
+def compression_of(start: bytes) -> str | None:
+    """Tell by its first bytes how a file is compressed."""
     if start.startswith(b"\x1f\x8b"):
         return "gzip"
     # A query may be called BZh, too: a block or the end must follow.
@@ -251,15 +253,20 @@ def _unpacked(file: Any, kind: str) -> tuple[Any, tuple[type[Exception], ...]]:
         import lzma
 
         return _joined(file, lzma.LZMADecompressor, b"\xfd7zXZ\x00"), (EOFError, lzma.LZMAError)
+    zstd = zstandard()
+    return zstd.ZstdFile(file), (EOFError, zstd.ZstdError)
+
+
+def zstandard() -> Any:
+    """Return the module that packs and unpacks Zstandard."""
     try:
-        zstd = import_module(
+        return import_module(
             "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
         )
     except ImportError as error:
         raise ImportError(
             "this file needs backports.zstd: pip install 'rankmeter[zstd]'"
         ) from error
-    return zstd.ZstdFile(file), (EOFError, zstd.ZstdError)
 
 
 def read_facets(path: str) -> dict[str, dict[str, str]]:
@@ -330,33 +337,38 @@ def read_facets(path: str) -> dict[str, dict[str, str]]:
     return facets
 
 
-def write_whole(path: str, text: str) -> None:
+def write_whole(path: str, content: str | Callable[[IO[bytes]], object]) -> None:
     """Write a file whole or not at all.
 
     The text goes to a new file in the same folder, which then takes the place of the old one. A
     link is followed; the mode of the old file stays. What exists and is not a regular file (a
-    pipe, a terminal) cannot be replaced and is written to directly.
+    pipe, a terminal) cannot be replaced and is written to directly, once there is all of it.
 
     Parameters
     ----------
     path : str
         The file.
-    text : str
-        What it shall hold, as UTF-8; bytes escaped as surrogates are written as those bytes.
+    content : str or callable
+        What it shall hold, as UTF-8; bytes escaped as surrogates are written as those bytes. Or
+        what writes it to the binary file that it is given; what it raises is raised.
 
     Raises
     ------
     OSError
         The file cannot be written. The old one, if any, is as it was.
     """
-    data = text.encode("utf-8", "surrogateescape")
+    if isinstance(content, str):
+        data = content.encode("utf-8", "surrogateescape")
+        write: Callable[[IO[bytes]], object] = methodcaller("write", data)
+    else:
+        write = content
     try:
         old = os.stat(path)
     except FileNotFoundError:
         old = None
     if old is not None and (not stat.S_ISREG(old.st_mode) or _is_open_output(old)):
-        with open(path, "ab") as file:
-            file.write(data)
+        with spooled(write) as text, open(path, "ab") as file:
+            file.writelines(text)
         return
     if old is not None and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
@@ -367,13 +379,24 @@ def write_whole(path: str, text: str) -> None:
         with open(draft, "xb") as file:
             if old is not None:
                 os.chmod(draft, stat.S_IMODE(old.st_mode))
-            file.write(data)
+            write(file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, target)
     except BaseException:
         Path(draft).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def spooled(write: Callable[[IO[bytes]], object]) -> Iterator[IO[bytes]]:
+    """Let something be written to memory, or to a nameless file if it is long, to be read there."""
+    from tempfile import SpooledTemporaryFile  # not every file is written to a pipe
+
+    with SpooledTemporaryFile(_BLOCK) as file:
+        write(file)
+        file.seek(0)
+        yield file
 
 
 def shown_name(path: str) -> str:
