@@ -26,6 +26,7 @@ _COLOURS = (
     "#2fa8a8",
     "#d1495b",
     "#8d6e63",
+    "#7a8f3c",
 )
 _STYLE: Any = {
     "svg.hashsalt": "rankmeter",  # without it the ids in the file are random

@@ -50,17 +50,17 @@ class TrackInput(NamedTuple):
 def make_track_input(shape: Shape, metrics: tuple[str, ...]) -> TrackInput:
     """Draw judgments and a run of this shape, always the same for the same shape."""
     track_input = TrackInput(metrics, {}, {}, {}, one_by_one=shape.kind == "one by one")
-    for query, (retrieved, scores, judged, grades) in enumerate(list(_draw(shape))):
-        track_input.qrels[_query_id(query)] = {
-            _document_id(document): grade for document, grade in zip(judged, grades, strict=True)
+    for query, (retrieved, scores, judged, grades) in enumerate(list(draw(shape))):
+        track_input.qrels[query_id(query)] = {
+            document_id(document): grade for document, grade in zip(judged, grades, strict=True)
         }
         if shape.kind == "scored":
-            track_input.scored[_query_id(query)] = {
-                _document_id(document): score
+            track_input.scored[query_id(query)] = {
+                document_id(document): score
                 for document, score in zip(retrieved, scores, strict=True)
             }
         else:
-            track_input.ranked[_query_id(query)] = [_document_id(d) for d in retrieved]
+            track_input.ranked[query_id(query)] = [document_id(d) for d in retrieved]
     for ids in track_input.ranked.values():
         del ids[shape.cut or shape.depth :]
     return track_input
@@ -72,7 +72,7 @@ def deepest_rank(metrics: tuple[str, ...]) -> int | None:
     return max(map(int, cutoffs)) if all(cutoffs) else None
 
 
-class _Query(NamedTuple):
+class DrawnQuery(NamedTuple):
     """What was drawn for one query: numbers of documents, best first, and of judged ones."""
 
     retrieved: array[int]
@@ -81,7 +81,8 @@ class _Query(NamedTuple):
     grades: array[int]
 
 
-def _draw(shape: Shape) -> Iterator[_Query]:
+def draw(shape: Shape) -> Iterator[DrawnQuery]:
+    """Draw one query after the other, always the same ones for the same shape."""
     rng = random.Random(SEED)
     judged_count = shape.relevant + shape.not_relevant
     missed_count = judged_count - round(SHARE_OF_JUDGED_RETRIEVED * judged_count)
@@ -91,7 +92,7 @@ def _draw(shape: Shape) -> Iterator[_Query]:
         judged = rng.sample(retrieved, judged_count - missed_count) + missed
         grades = [rng.randint(1, 3) for _ in range(shape.relevant)] + [0] * shape.not_relevant
         rng.shuffle(grades)
-        yield _Query(
+        yield DrawnQuery(
             array("l", retrieved),
             array("d", _scores(shape.depth, rng) if shape.kind == "scored" else ()),
             array("l", judged),
@@ -108,9 +109,11 @@ def _scores(depth: int, rng: random.Random) -> Iterator[float]:
         yield score
 
 
-def _query_id(number: int) -> str:
+def query_id(number: int) -> str:
+    """Return the id of the query of this number."""
     return f"q{number}"
 
 
-def _document_id(number: int) -> str:
+def document_id(number: int) -> str:
+    """Return the id of the document of this number."""
     return f"d{number:07d}"

@@ -12,18 +12,18 @@ from benchmarks.check import check_means
 from benchmarks.imports import import_seconds
 from benchmarks.processes import MissingError, WorkerProcess
 from benchmarks.tracks import (
-    EVERY_LIBRARY,
     IMPORT,
-    MEMORY,
-    MEMORY_INPUT,
+    MEMORY_TRACK,
     SPEED_TRACK,
     SPEED_TRACKS,
+    MemoryTrack,
     Track,
 )
 
-_LIBRARIES = {track.name: track.libraries for track in SPEED_TRACKS} | {
+_LIBRARIES = {
+    **{track.name: track.libraries for track in SPEED_TRACKS},
+    **{name: track.libraries for name, track in MEMORY_TRACK.items()},
     IMPORT: ("rankmeter",),
-    MEMORY: EVERY_LIBRARY,
 }
 
 
@@ -45,8 +45,8 @@ def measure(
         _say(f"track {name}")
         if name == IMPORT:
             measured[name] = _measure_import(rounds)
-        elif name == MEMORY:
-            measured[name] = _measure_memory(taking_part, quick=quick)
+        elif name in MEMORY_TRACK:
+            measured[name] = _measure_memory(MEMORY_TRACK[name], taking_part, quick=quick)
         else:
             track = SPEED_TRACK[name]
             measured[name] = _measure_speed(track, taking_part, rounds=rounds, quick=quick)
@@ -105,16 +105,19 @@ def _measure_import(rounds: int) -> dict[str, Any]:
     }
 
 
-def _measure_memory(libraries: Sequence[str], *, quick: bool) -> dict[str, Any]:
+def _measure_memory(track: MemoryTrack, libraries: Sequence[str], *, quick: bool) -> dict[str, Any]:
     rows = {}
     for library in libraries:
         with closing(WorkerProcess(library)) as worker:
-            rows[library] = {"label": worker.label, **worker.ask("memory", quick=quick)}
+            rows[library] = {
+                "label": worker.label,
+                **worker.ask("memory", track=track.name, quick=quick),
+            }
     return {
-        "title": MEMORY,
+        "title": track.name,
         "description": (
-            f"{MEMORY}: peak growth over the input while evaluating "
-            f"{MEMORY_INPUT.describe(quick=quick)}"
+            f"{track.name}: peak growth over the input while evaluating "
+            f"{track.input.describe(quick=quick)}"
         ),
         "libraries": rows,
     }

@@ -23,7 +23,7 @@ ENVIRONMENT = {
 
 
 class MissingError(Exception):
-    """A library cannot be imported here."""
+    """A library cannot be imported here; says what to do or what is not installed."""
 
 
 class WorkerProcess:
@@ -42,7 +42,7 @@ class WorkerProcess:
         try:
             hello = self._read()
             if "missing" in hello:
-                raise MissingError(f"{library}: skipped, {hello['missing']} is not installed")
+                raise MissingError(f"{library}: skipped, {hello['missing']}")
         except BaseException:
             self.close()
             raise

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Any
 
-from benchmarks.tracks import MEMORY
+from benchmarks.tracks import MEMORY_TRACK
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (0.0, "ns"))
 
@@ -19,7 +19,7 @@ def render(results: dict[str, Any]) -> str:
     ]
     for name, track in results["tracks"].items():
         lines += ["", track["description"]]
-        lines += _memory_table(track) if name == MEMORY else _time_table(track)
+        lines += _memory_table(track) if name in MEMORY_TRACK else _time_table(track)
         lines += _goals(name, track, quick=results["quick"])
     return "\n".join(lines)
 
@@ -73,7 +73,7 @@ def _goals(name: str, track: dict[str, Any], *, quick: bool) -> Iterator[str]:
         yield "  goals are not judged in a quick run"
     for verdict in track["goals"]:
         outcome = "met" if verdict["met"] else "MISSED"
-        value = _megabytes(verdict["value"]) if name == MEMORY else _ratio(verdict["value"])
+        value = _megabytes(verdict["value"]) if name in MEMORY_TRACK else _ratio(verdict["value"])
         yield f"  goal {outcome}: {verdict['goal']} (measured: {value})"
 
 

@@ -7,8 +7,15 @@ from typing import Literal
 
 from benchmarks.arrays import ArrayShape
 from benchmarks.data import Shape
+from benchmarks.files import FileShape
 
-Aspect = Literal["times as fast as", "times as fast with", "times the floor", "times the track"]
+Aspect = Literal[
+    "times as fast as",
+    "times as fast with",
+    "times the floor",
+    "times the track",
+    "times the time a query of",
+]
 
 WHOLE_RANKING = ("ndcg@10", "map", "mrr", "recall@10", "precision@10", "hit@10")
 TOP_10 = ("ndcg@10", "map@10", "mrr@10", "recall@10", "precision@10", "hit@10")
@@ -23,6 +30,7 @@ ALL_LIBRARIES = (
     "torch_topk",
     "bare_topk",
     "numpy_argpartition",
+    "trec_eval",
 )
 SMALLEST_QUICK_QUERIES = 5
 QUICK_SHARE = 50
@@ -30,17 +38,22 @@ QUICK_SHARE = 50
 
 @dataclass(frozen=True)
 class Goal:
-    """A bound on one ratio: a lower one on speed-ups, an upper one on costs."""
+    """A bound on one ratio: a lower one on speed-ups, an upper one on costs.
+
+    The time in it is rankmeter's with one thread, unless ``who`` says otherwise.
+    """
 
     aspect: Aspect
     limit: float
     other: str = ""
+    who: str = "rankmeter"
 
     @property
     def text(self) -> str:
         """The goal in words."""
         if self.aspect.startswith("times as fast"):
-            return f"at least {self.limit:g} {self.aspect} {self.other}"
+            who = "" if self.who == "rankmeter" else f", by {self.who}"
+            return f"at least {self.limit:g} {self.aspect} {self.other}{who}"
         return f"at most {self.limit:g} {self.aspect} {self.other}".rstrip()
 
     def is_met_by(self, ratio: float) -> bool:
@@ -56,13 +69,13 @@ class Track:
     name: str
     title: str
     floor: str
-    shape: Shape | ArrayShape
+    shape: Shape | ArrayShape | FileShape
     metrics: tuple[str, ...] = WHOLE_RANKING
     goals: tuple[Goal, ...] = ()
     libraries: tuple[str, ...] = EVERY_LIBRARY
     timed_by: Literal["run", "query"] = "run"
 
-    def shape_for(self, *, quick: bool) -> Shape | ArrayShape:
+    def shape_for(self, *, quick: bool) -> Shape | ArrayShape | FileShape:
         """Return the shape, with fewer queries for a quick run."""
         if not quick:
             return self.shape
@@ -82,6 +95,18 @@ class Track:
                 f"{self.title}: {', '.join(self.metrics)}; {shape.queries:,} × {shape.depth:,} "
                 f"{of_what}, some {shape.judged} relevant a row"
             )
+        if isinstance(shape, FileShape):
+            lines = {
+                "files": "lines of a run",
+                "command": "lines of a run, by a command and its whole process",
+                "gzip": "lines of a run, compressed",
+                "qrels": "judgments, read and nothing else",
+            }[shape.kind]
+            return (
+                f"{self.title}: {', '.join(self.metrics)}; {shape.queries:,} queries × "
+                f"{shape.depth:,} {lines}, {shape.relevant} relevant + "
+                f"{shape.not_relevant} judged not"
+            )
         kind, queries, depth, relevant, not_relevant, cut = shape
         calls = ", one call each" if kind == "one by one" else ""
         documents = "scored documents" if kind == "scored" else "ids in rank order"
@@ -96,6 +121,7 @@ LOOK_UP_IDS = "for q, ids in run.items(): list(map(qrels[q].get, ids))"
 LOOK_UP_TOP_10 = "for q, ids in run.items(): list(map(qrels[q].get, ids[:10]))"
 SUM_ARRAYS = "scores.sum(); labels.sum()"
 LOOK_UP_ONE = "[qrels.get(d) for d in ranked]"
+COUNT_LINES = 'while block := file.read(1 << 20): block.count(b"\\n")'
 
 # The lists of every depth are the same ones, cut: their first ids lie at the same distances in
 # memory, and only the depth can make a difference.
@@ -103,6 +129,7 @@ TOP_10_QUERIES = 250
 TOP_10_DEPTHS = (100, 1_000, 10_000)
 TOP_10_SHALLOWEST = f"lists-top10-depth{TOP_10_DEPTHS[0]}"
 ROOM_FOR_NOISE = 1.2
+MILLION_LINES = "million-lines"
 
 SPEED_TRACKS = (
     Track(
@@ -241,13 +268,90 @@ SPEED_TRACKS = (
         metrics=("ndcg@10",),
         libraries=("rankmeter", "torch_topk", "bare_topk", "numpy_argpartition"),
     ),
+    Track(
+        name="files",
+        title="files",
+        floor=COUNT_LINES,
+        shape=FileShape("command", queries=2_000, depth=1_000, relevant=5, not_relevant=5),
+        goals=(
+            Goal("times as fast as", 25, "trec_eval"),
+            Goal("times as fast as", 40, "trec_eval", who="two_threads"),
+            Goal("times the floor", 10),
+        ),
+        libraries=("rankmeter", "two_threads", "trec_eval"),
+    ),
+    Track(
+        name="files-in-process",
+        title="files, in process",
+        floor=COUNT_LINES,
+        shape=FileShape("files", queries=2_000, depth=1_000, relevant=5, not_relevant=5),
+        goals=(
+            Goal("times as fast as", 100, "ir_measures"),
+            Goal("times as fast as", 50, "ranx"),
+        ),
+        libraries=("rankmeter", "two_threads", "ranx", "ir_measures"),
+    ),
+    Track(
+        name="files-gzip",
+        title="files, compressed",
+        floor="while file.read(1 << 20): pass",
+        shape=FileShape("gzip", queries=2_000, depth=1_000, relevant=5, not_relevant=5),
+        goals=(Goal("times the floor", 1.3),),
+        libraries=("rankmeter", "two_threads"),
+    ),
+    Track(
+        name="qrels",
+        title="judgments in a file",
+        floor=COUNT_LINES,
+        shape=FileShape("qrels", queries=10_000, depth=100, relevant=10, not_relevant=90),
+        goals=(Goal("times the floor", 12),),
+        libraries=("rankmeter",),
+    ),
+    *(
+        Track(
+            name=name,
+            title=f"files, {name.replace('-', ' ')}",
+            floor=COUNT_LINES,
+            shape=FileShape("files", queries, depth=1_000, relevant=5, not_relevant=5),
+            goals=goals,
+            libraries=("rankmeter",),
+            timed_by="query",
+        )
+        for name, queries, goals in (
+            (MILLION_LINES, 1_000, ()),
+            (
+                "ten-million-lines",
+                10_000,
+                (Goal("times the time a query of", ROOM_FOR_NOISE, MILLION_LINES),),
+            ),
+        )
+    ),
 )
 
 SPEED_TRACK = {track.name: track for track in SPEED_TRACKS}
 IMPORT = "import"
-MEMORY = "memory"
-MEMORY_INPUT = SPEED_TRACK["dict"]
-TRACK_NAMES = (*SPEED_TRACK, IMPORT, MEMORY)
-
 IMPORT_LIMIT = 1.3
-MEMORY_LIMIT_BYTES = 4_000_000
+
+
+@dataclass(frozen=True)
+class MemoryTrack:
+    """By how much a process grows on the input of another track, and by how much it may."""
+
+    name: str
+    input: Track
+    limit_bytes: int
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Who takes part there, takes part here."""
+        return self.input.libraries
+
+
+MEMORY_TRACK = {
+    track.name: track
+    for track in (
+        MemoryTrack("memory", SPEED_TRACK["dict"], limit_bytes=4_000_000),
+        MemoryTrack("memory-files", SPEED_TRACK["ten-million-lines"], limit_bytes=64_000_000),
+    )
+}
+TRACK_NAMES = (*SPEED_TRACK, IMPORT, *MEMORY_TRACK)

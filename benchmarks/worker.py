@@ -11,31 +11,34 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from statistics import fmean
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, TextIO
 
-from benchmarks.arrays import ArrayInput, ArrayShape, make_array_input
-from benchmarks.data import Shape, TrackInput, make_track_input
-from benchmarks.libraries import Library, Means, floor, load
+from benchmarks.arrays import ArrayShape, make_array_input
+from benchmarks.data import make_track_input
+from benchmarks.files import FileShape, make_file_input
+from benchmarks.libraries import AnyInput, Library, Means, floor, load
 from benchmarks.memory import peak_growth
-from benchmarks.tracks import MEMORY_INPUT, SPEED_TRACK
+from benchmarks.processes import MissingError
+from benchmarks.tracks import MEMORY_TRACK, SPEED_TRACK, Track
 
 SECONDS_A_SAMPLE = 0.05
 
 
 class Worker:
-    """A library, and the calls that a sample times: the floor's and its own."""
+    """A library, a folder for files, and the calls that a sample times: the floor's and its own."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, folder: Path) -> None:
         self.library = library
+        self.folder = folder
         self.pairs: list[tuple[Callable[[Any], object], Any, int]] = []
 
     def load(self, track: str, *, quick: bool) -> dict[str, Any]:
         """Make the input of a track, evaluate it once, and see how long that takes."""
-        track_input = make_input(
-            SPEED_TRACK[track].shape_for(quick=quick), SPEED_TRACK[track].metrics
-        )
+        track_input = self.make_input(SPEED_TRACK[track], quick=quick)
         prepared = self.library.prepare(track_input)
         start = perf_counter()
         result = self.library.evaluate(prepared)
@@ -50,21 +53,23 @@ class Worker:
         floor_seconds, seconds = (seconds_a_call(*pair) for pair in self.pairs)
         return {"floor_seconds": floor_seconds, "seconds": seconds}
 
-    def memory(self, *, quick: bool) -> dict[str, Any]:
+    def memory(self, track: str, *, quick: bool) -> dict[str, Any]:
         """Measure by how much the process grows while it evaluates."""
         # What is loaded at the first call only (code, compiled or not) is not what we ask about.
-        small = make_input(MEMORY_INPUT.shape_for(quick=True), MEMORY_INPUT.metrics)
+        measured = MEMORY_TRACK[track].input
+        small = self.make_input(measured, quick=True)
         self.library.evaluate(self.library.prepare(small))
-        whole = make_input(MEMORY_INPUT.shape_for(quick=quick), MEMORY_INPUT.metrics)
-        prepared = self.library.prepare(whole)
+        prepared = self.library.prepare(self.make_input(measured, quick=quick))
         return peak_growth(lambda: self.library.evaluate(prepared))
 
-
-def make_input(shape: Shape | ArrayShape, metrics: tuple[str, ...]) -> TrackInput | ArrayInput:
-    """Make the input of whatever kind the track is."""
-    if isinstance(shape, ArrayShape):
-        return make_array_input(shape, metrics)
-    return make_track_input(shape, metrics)
+    def make_input(self, track: Track, *, quick: bool) -> AnyInput:
+        """Make the input of whatever kind the track is."""
+        shape = track.shape_for(quick=quick)
+        if isinstance(shape, FileShape):
+            return make_file_input(shape, track.metrics, self.folder)
+        if isinstance(shape, ArrayShape):
+            return make_array_input(shape, track.metrics)
+        return make_track_input(shape, track.metrics)
 
 
 def seconds_a_call(function: Callable[[Any], object], argument: Any, calls: int) -> float:
@@ -106,12 +111,16 @@ def serve(name: str, requests: TextIO, replies: TextIO) -> None:
     try:
         library = load(name)
     except ModuleNotFoundError as error:
-        reply({"missing": error.name})
+        reply({"missing": f"{error.name} is not installed"})
+        return
+    except MissingError as error:
+        reply({"missing": str(error)})
         return
     reply({"label": library.label})
-    worker = Worker(library)
-    for line in requests:
-        reply(answer(worker, json.loads(line)))
+    with TemporaryDirectory(prefix="rankmeter-benchmark-") as folder:
+        worker = Worker(library, Path(folder))
+        for line in requests:
+            reply(answer(worker, json.loads(line)))
 
 
 def main() -> None:

@@ -5,9 +5,9 @@
 ``prepare(track_input)``
     Whatever may be done once. Reading the run and the judgments is not part of it.
 ``evaluate(prepared)``
-    What is timed: from dicts and lists of Python, or from arrays, to the mean of each metric, keyed
-    by rankmeter's name of it. Where one call a query is asked for, the value of each query, in a
-    list.
+    What is timed: from dicts and lists of Python, from arrays or from files to the mean of each
+    metric, keyed by rankmeter's name of it. Where one call a query is asked for, the value of each
+    query, in a list.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from typing import Any, Protocol, cast
 
 from benchmarks.arrays import ArrayInput
 from benchmarks.data import TrackInput
+from benchmarks.files import FileInput
 
+AnyInput = TrackInput | ArrayInput | FileInput
 Means = dict[str, float] | list[float] | None
 
 
@@ -26,11 +28,15 @@ class Library(Protocol):
 
     label: str
 
-    def prepare(self, track_input: TrackInput | ArrayInput, /) -> Any: ...
+    def prepare(self, track_input: AnyInput, /) -> Any: ...
 
     def evaluate(self, prepared: Any, /) -> Means: ...
 
 
 def load(name: str) -> Library:
-    """Import the module of this name; ModuleNotFoundError where the library is not installed."""
+    """Import the module of this name.
+
+    ModuleNotFoundError where the library is not installed; MissingError where a module knows
+    better what is missing.
+    """
     return cast(Library, importlib.import_module(f"{__name__}.{name}"))

@@ -9,6 +9,7 @@ import ir_measures
 from ir_measures import AP, RR, P, R, Success, nDCG
 
 from benchmarks.data import TrackInput
+from benchmarks.files import FileInput
 from benchmarks.scores_for_lists import run_with_scores
 
 label = f"ir-measures {version('ir-measures')}"
@@ -25,16 +26,20 @@ _THEIRS: dict[str, Any] = {
 }
 
 
-def prepare(track_input: TrackInput) -> tuple[TrackInput, dict[str, Any]]:
+def prepare(track_input: TrackInput | FileInput) -> tuple[TrackInput | FileInput, dict[str, Any]]:
     wanted = track_input.metrics
     return track_input, {
         name: theirs for name, theirs in _THEIRS.items() if name.partition("(")[0] in wanted
     }
 
 
-def evaluate(prepared: tuple[TrackInput, dict[str, Any]]) -> dict[str, float]:
+def evaluate(prepared: tuple[TrackInput | FileInput, dict[str, Any]]) -> dict[str, float]:
     track_input, measures = prepared
-    means = ir_measures.calc_aggregate(
-        list(measures.values()), track_input.qrels, run_with_scores(track_input)
-    )
+    qrels: Any = track_input.qrels
+    if isinstance(track_input, FileInput):
+        qrels = ir_measures.read_trec_qrels(str(qrels))
+        run = ir_measures.read_trec_run(str(track_input.run))
+    else:
+        run = run_with_scores(track_input)
+    means = ir_measures.calc_aggregate(list(measures.values()), qrels, run)
     return {name: means[theirs] for name, theirs in measures.items()}

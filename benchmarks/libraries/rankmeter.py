@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from importlib.metadata import version
 
 import rankmeter
 from benchmarks.arrays import ArrayInput
 from benchmarks.data import TrackInput
+from benchmarks.files import FileInput
+from benchmarks.libraries import AnyInput
 
 label = f"rankmeter {version('rankmeter')}"
 
 
-def prepare(track_input: TrackInput | ArrayInput) -> TrackInput | ArrayInput:
+def prepare(track_input: AnyInput) -> AnyInput:
     return track_input
 
 
-def evaluate(prepared: TrackInput | ArrayInput) -> dict[str, float] | list[float]:
-    if isinstance(prepared, ArrayInput):
-        return evaluate_arrays(prepared, threads=1)
+def evaluate(prepared: AnyInput) -> dict[str, float] | list[float]:
+    if not isinstance(prepared, TrackInput):
+        return evaluate_with(1, prepared)
     qrels = prepared.qrels
     if prepared.one_by_one:
         ndcg_at_k = rankmeter.ndcg_at_k
@@ -25,7 +30,32 @@ def evaluate(prepared: TrackInput | ArrayInput) -> dict[str, float] | list[float
     return rankmeter.evaluate(qrels, prepared.scored or prepared.ranked, prepared.metrics).mean
 
 
-def evaluate_arrays(prepared: ArrayInput, threads: int) -> dict[str, float]:
+def evaluate_with(threads: int, prepared: ArrayInput | FileInput) -> dict[str, float]:
+    if isinstance(prepared, FileInput):
+        return _evaluate_files(prepared, threads)
+    return _evaluate_arrays(prepared, threads)
+
+
+def _evaluate_files(prepared: FileInput, threads: int) -> dict[str, float]:
+    metrics, kind, qrels, run = prepared
+    if kind == "command":
+        return _means_of_command(prepared, threads)
+    if kind == "qrels":
+        rankmeter.Evaluator(qrels, metrics)
+        return {}
+    return rankmeter.evaluate(qrels, run, metrics, threads=threads).mean
+
+
+def _means_of_command(prepared: FileInput, threads: int) -> dict[str, float]:
+    metrics, _, qrels, run = prepared
+    command = [sys.executable, "-m", "rankmeter", "eval", str(qrels), str(run)]
+    command += [word for name in metrics for word in ("-m", name)]
+    command += ["--threads", str(threads), "--format", "json"]  # which has all digits
+    means: dict[str, float] = json.loads(subprocess.check_output(command))["runs"][0]["mean"]
+    return means
+
+
+def _evaluate_arrays(prepared: ArrayInput, threads: int) -> dict[str, float]:
     metrics, scores, labels, rankings, judgments = prepared
     if rankings is not None:
         ev = rankmeter.evaluate_rankings(rankings, judgments, metrics, threads=threads)

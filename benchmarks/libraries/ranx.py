@@ -1,4 +1,4 @@
-"""ranx: numba over its own Qrels and Run, whose making from dicts is counted.
+"""ranx: numba over its own Qrels and Run, whose making from dicts or files is counted.
 
 Rankings of integer ids are handed over as the arrays that it builds itself, made beforehand.
 """
@@ -12,7 +12,8 @@ import numpy as np
 import ranx
 
 from benchmarks.arrays import ArrayInput
-from benchmarks.data import TrackInput
+from benchmarks.files import FileInput
+from benchmarks.libraries import AnyInput
 from benchmarks.scores_for_lists import run_with_scores
 
 label = f"ranx {version('ranx')}"
@@ -29,7 +30,7 @@ _THEIRS = {
 }
 
 
-def prepare(track_input: TrackInput | ArrayInput) -> tuple[Any, Any, dict[str, str]]:
+def prepare(track_input: AnyInput) -> tuple[Any, Any, dict[str, str]]:
     theirs = {name: _THEIRS[name] for name in track_input.metrics}
     if isinstance(track_input, ArrayInput):
         return *_built(track_input), theirs
@@ -38,7 +39,10 @@ def prepare(track_input: TrackInput | ArrayInput) -> tuple[Any, Any, dict[str, s
 
 def evaluate(prepared: tuple[Any, Any, dict[str, str]]) -> dict[str, float]:
     qrels, run, measures = prepared
-    if not isinstance(run, np.ndarray):
+    if isinstance(run, FileInput):
+        qrels = ranx.Qrels.from_file(str(qrels), kind="trec")
+        run = ranx.Run.from_file(str(run.run), kind="trec")
+    elif not isinstance(run, np.ndarray):
         qrels, run = ranx.Qrels(qrels), ranx.Run(run_with_scores(run))
     means = ranx.evaluate(qrels, run, list(measures.values()), threads=1)
     return {name: float(means[theirs]) for name, theirs in measures.items()}

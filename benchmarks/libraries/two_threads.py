@@ -1,18 +1,19 @@
-"""rankmeter with two threads, on the tracks of arrays."""
+"""rankmeter with two threads, on the tracks of arrays and files."""
 
 from __future__ import annotations
 
 from importlib.metadata import version
 
 from benchmarks.arrays import ArrayInput
-from benchmarks.libraries.rankmeter import evaluate_arrays
+from benchmarks.files import FileInput
+from benchmarks.libraries.rankmeter import evaluate_with
 
 label = f"rankmeter {version('rankmeter')}, two threads"
 
 
-def prepare(track_input: ArrayInput) -> ArrayInput:
+def prepare(track_input: ArrayInput | FileInput) -> ArrayInput | FileInput:
     return track_input
 
 
-def evaluate(prepared: ArrayInput) -> dict[str, float]:
-    return evaluate_arrays(prepared, threads=2)
+def evaluate(prepared: ArrayInput | FileInput) -> dict[str, float]:
+    return evaluate_with(2, prepared)
