@@ -39,7 +39,7 @@ _STYLE: Any = {
     "ytick.color": _INK,
 }
 # One bar a track says enough; the depths are compared in the report.
-_LEFT_OUT = ("lists-top10-depth100", "lists-top10-depth10000", "small-call")
+_LEFT_OUT = ("lists-top10-depth100", "lists-top10-depth10000", "small-call", "table-polars")
 _NOT_DRAWN = ("two_threads",)
 _BAR_HEIGHT = 0.8
 

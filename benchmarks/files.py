@@ -1,4 +1,4 @@
-"""Made-up TREC files, the same in every process: what ``data.py`` draws, written down."""
+"""Made-up TREC files and tables, the same in every process, of what ``data.py`` draws."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from benchmarks.data import DrawnQuery, Shape, document_id, draw, query_id
 
-Kind = Literal["files", "command", "gzip", "qrels"]
+Kind = Literal["files", "command", "gzip", "qrels", "pyarrow", "polars"]
 
 
 class FileShape(NamedTuple):
@@ -23,12 +23,16 @@ class FileShape(NamedTuple):
 
 
 class FileInput(NamedTuple):
-    """What a library is handed. Of judgments alone, the run is empty."""
+    """What a library is handed. Of judgments alone, the run is empty.
+
+    ``tables`` are both again, where a track is about tables, each in one block.
+    """
 
     metrics: tuple[str, ...]
     kind: Kind
     qrels: Path
     run: Path
+    tables: tuple[Any, Any] | None = None
 
 
 def make_file_input(shape: FileShape, metrics: tuple[str, ...], folder: Path) -> FileInput:
@@ -40,7 +44,29 @@ def make_file_input(shape: FileShape, metrics: tuple[str, ...], folder: Path) ->
             qrels_file.write(_judgments(query_id(number), query))
             if shape.kind != "qrels":
                 run_file.write(_ranking(query_id(number), query))
-    return FileInput(metrics, shape.kind, qrels, run)
+    tables = _tables(shape.kind, qrels, run) if shape.kind in ("pyarrow", "polars") else None
+    return FileInput(metrics, shape.kind, qrels, run, tables)
+
+
+def _tables(kind: Kind, qrels: Path, run: Path) -> tuple[Any, Any]:
+    judged = _arrow_table(qrels, "query_id iteration doc_id grade", "grade")
+    ranked = _arrow_table(run, "query_id Q0 doc_id rank score tag", "score")
+    if kind == "pyarrow":
+        return judged, ranked
+    import polars  # not every track needs it
+
+    return polars.from_arrow(judged), polars.from_arrow(ranked)
+
+
+def _arrow_table(path: Path, columns: str, number: str) -> Any:
+    from pyarrow import csv  # not every track needs it
+
+    return csv.read_csv(
+        path,
+        csv.ReadOptions(column_names=columns.split()),
+        csv.ParseOptions(delimiter=" "),
+        csv.ConvertOptions(include_columns=["query_id", "doc_id", number]),
+    ).combine_chunks()
 
 
 def _judgments(query: str, drawn: DrawnQuery) -> str:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Any
 
 from benchmarks.check import check_means
@@ -40,7 +41,7 @@ def measure(
     measured: dict[str, Any] = {}
     for name in tracks:
         taking_part = [library for library in _LIBRARIES[name] if library in present]
-        if not taking_part:
+        if not taking_part or _lacks_a_module(name):
             continue
         _say(f"track {name}")
         if name == IMPORT:
@@ -66,6 +67,14 @@ def _is_present(library: str, *, warm_up: bool) -> bool:
         _say(str(reason))
         return False
     return True
+
+
+def _lacks_a_module(track: str) -> bool:
+    needs = SPEED_TRACK[track].needs if track in SPEED_TRACK else ()
+    missing = next((module for module in needs if find_spec(module) is None), None)
+    if missing is not None:
+        _say(f"track {track}: skipped, {missing} is not installed")
+    return missing is not None
 
 
 def _measure_speed(

@@ -74,6 +74,7 @@ class Track:
     goals: tuple[Goal, ...] = ()
     libraries: tuple[str, ...] = EVERY_LIBRARY
     timed_by: Literal["run", "query"] = "run"
+    needs: tuple[str, ...] = ()  # modules, for the input
 
     def shape_for(self, *, quick: bool) -> Shape | ArrayShape | FileShape:
         """Return the shape, with fewer queries for a quick run."""
@@ -101,6 +102,8 @@ class Track:
                 "command": "lines of a run, by a command and its whole process",
                 "gzip": "lines of a run, compressed",
                 "qrels": "judgments, read and nothing else",
+                "pyarrow": "rows of a pyarrow table",
+                "polars": "rows of a polars frame",
             }[shape.kind]
             return (
                 f"{self.title}: {', '.join(self.metrics)}; {shape.queries:,} queries × "
@@ -298,6 +301,27 @@ SPEED_TRACKS = (
         shape=FileShape("gzip", queries=2_000, depth=1_000, relevant=5, not_relevant=5),
         goals=(Goal("times the floor", 1.3),),
         libraries=("rankmeter", "two_threads"),
+    ),
+    Track(
+        name="table",
+        title="table",
+        floor=COUNT_LINES,
+        shape=FileShape("pyarrow", queries=2_000, depth=1_000, relevant=5, not_relevant=5),
+        goals=(
+            Goal("times the track", 1, "files-in-process"),
+            Goal("times as fast as", 30, "ir_measures"),
+        ),
+        libraries=("rankmeter", "two_threads", "ir_measures"),
+        needs=("pyarrow", "pandas"),
+    ),
+    Track(
+        name="table-polars",
+        title="table of polars",
+        floor=COUNT_LINES,
+        shape=FileShape("polars", queries=2_000, depth=1_000, relevant=5, not_relevant=5),
+        goals=(Goal("times the track", 1, "files-in-process"),),
+        libraries=("rankmeter", "two_threads"),
+        needs=("pyarrow", "polars"),
     ),
     Track(
         name="qrels",

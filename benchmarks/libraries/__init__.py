@@ -5,7 +5,7 @@
 ``prepare(track_input)``
     Whatever may be done once. Reading the run and the judgments is not part of it.
 ``evaluate(prepared)``
-    What is timed: from dicts and lists of Python, from arrays or from files to the mean of each
+    What is timed: from dicts and lists of Python, from arrays, files or tables to the mean of each
     metric, keyed by rankmeter's name of it. Where one call a query is asked for, the value of each
     query, in a list.
 """

@@ -1,4 +1,4 @@
-"""ir-measures, with the providers that it chooses itself."""
+"""ir-measures, with the providers that it chooses itself; a table becomes a pandas frame first."""
 
 from __future__ import annotations
 
@@ -28,6 +28,10 @@ _THEIRS: dict[str, Any] = {
 
 def prepare(track_input: TrackInput | FileInput) -> tuple[TrackInput | FileInput, dict[str, Any]]:
     wanted = track_input.metrics
+    if isinstance(track_input, FileInput) and track_input.tables:
+        qrels, run = (table.to_pandas() for table in track_input.tables)
+        frames = qrels.rename(columns={"grade": "relevance"}), run
+        track_input = track_input._replace(tables=frames)
     return track_input, {
         name: theirs for name, theirs in _THEIRS.items() if name.partition("(")[0] in wanted
     }
@@ -35,11 +39,14 @@ def prepare(track_input: TrackInput | FileInput) -> tuple[TrackInput | FileInput
 
 def evaluate(prepared: tuple[TrackInput | FileInput, dict[str, Any]]) -> dict[str, float]:
     track_input, measures = prepared
-    qrels: Any = track_input.qrels
-    if isinstance(track_input, FileInput):
-        qrels = ir_measures.read_trec_qrels(str(qrels))
-        run = ir_measures.read_trec_run(str(track_input.run))
+    qrels: Any
+    run: Any
+    if isinstance(track_input, TrackInput):
+        qrels, run = track_input.qrels, run_with_scores(track_input)
+    elif track_input.tables:
+        qrels, run = track_input.tables
     else:
-        run = run_with_scores(track_input)
+        qrels = ir_measures.read_trec_qrels(str(track_input.qrels))
+        run = ir_measures.read_trec_run(str(track_input.run))
     means = ir_measures.calc_aggregate(list(measures.values()), qrels, run)
     return {name: means[theirs] for name, theirs in measures.items()}

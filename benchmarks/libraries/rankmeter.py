@@ -37,7 +37,8 @@ def evaluate_with(threads: int, prepared: ArrayInput | FileInput) -> dict[str, f
 
 
 def _evaluate_files(prepared: FileInput, threads: int) -> dict[str, float]:
-    metrics, kind, qrels, run = prepared
+    metrics, kind, *files, tables = prepared
+    qrels, run = tables or files
     if kind == "command":
         return _means_of_command(prepared, threads)
     if kind == "qrels":
@@ -47,7 +48,7 @@ def _evaluate_files(prepared: FileInput, threads: int) -> dict[str, float]:
 
 
 def _means_of_command(prepared: FileInput, threads: int) -> dict[str, float]:
-    metrics, _, qrels, run = prepared
+    metrics, _, qrels, run, _ = prepared
     command = [sys.executable, "-m", "rankmeter", "eval", str(qrels), str(run)]
     command += [word for name in metrics for word in ("-m", name)]
     command += ["--threads", str(threads), "--format", "json"]  # which has all digits
