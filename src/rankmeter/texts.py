@@ -29,7 +29,7 @@ from rankmeter.mistakes import Mistakes, count, shown
 Grouped = dict[bytes, dict[bytes, float]]  # query to document to number
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_BLOCK = 1 << 20  # bytes that are read at once, so that they are still in the cache when scored
+_BLOCK = 1 << 18  # bytes that are read at once, so that they are still in the cache when scored
 _NO_COMMENT = re.compile(rb"[Qq]0|[0-9]+")
 _HEADER = re.compile(
     rb"(query|q|topic)[-_]?(id)?\s.*\s(score|grade|relevance|rel|label|rank)\s*", re.IGNORECASE

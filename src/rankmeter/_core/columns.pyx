@@ -18,7 +18,7 @@ from rankmeter._core.kernels cimport Metrics, complain, complaint
 from rankmeter._core.query cimport Plan, Query, Values
 from rankmeter._core.ranks cimport (
     BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Slot, Ties, any_tied, empty_slots, place_found,
-    release, reserve_judged, score_found, start, ties_of,
+    places_by_grade, release, reserve_judged, score_found, start, ties_of,
 )
 
 
@@ -198,12 +198,12 @@ cdef bint is_data(const Row *row, const Layout *layout, Text second) noexcept no
 
 
 cdef inline bint take(const Strings *column, Py_ssize_t row, Text *text) except -1 nogil:
-    cdef int64_t start = column.offsets[row], stop = column.offsets[row + 1]
-    if not 0 <= start <= stop <= column.length:
+    cdef int64_t first = column.offsets[row], stop = column.offsets[row + 1]
+    if not 0 <= first <= stop <= column.length:
         with gil:
             raise ValueError("the offsets of a column do not lie in its data")
-    text.start = column.start + start
-    text.length = <Py_ssize_t> (stop - start)
+    text.start = column.start + first
+    text.length = <Py_ssize_t> (stop - first)
     return True
 
 
@@ -320,15 +320,15 @@ cdef class Rows:
             rows.reader.numbers = &numbers[0]
         return rows
 
-    def border(self, Py_ssize_t start, bint backwards=False):
-        """The first row of a table from `start` on that begins a query; the number of rows if none.
+    def border(self, Py_ssize_t row, bint backwards=False):
+        """The first row of a table from `row` on that begins a query; the number of rows if none.
 
-        Backwards: the last row up to `start` that does; 0 if none.
+        Backwards: the last row up to `row` that does; 0 if none.
         """
-        cdef Py_ssize_t i = max(1, start)
+        cdef Py_ssize_t i = max(1, row)
         cdef Text query, before
         if backwards:
-            i = min(start, self.reader.n_rows - 1)
+            i = min(row, self.reader.n_rows - 1)
         while 0 < i < self.reader.n_rows:
             take(&self.reader.queries, i - 1, &before)
             take(&self.reader.queries, i, &query)
@@ -370,6 +370,33 @@ cdef int by_grade(const void *a, const void *b) noexcept nogil:
     cdef double x = (<const Entry *> a).grade
     cdef double y = (<const Entry *> b).grade
     return (x < y) - (x > y)
+
+
+cdef void order_by_grade(
+    Entry *entries, Py_ssize_t n, double *grades, Py_ssize_t *places
+) noexcept nogil:
+    """Put the entries in order, best first, and lay out their grades."""
+    cdef Py_ssize_t i, place
+    cdef Entry moved
+    cdef bint ordered = True
+    for i in range(n):
+        grades[i] = entries[i].grade
+        ordered = ordered and (i == 0 or grades[i] <= grades[i - 1])
+    if ordered:
+        return
+    if places_by_grade(grades, n, places):
+        for i in range(n):
+            while places[i] != i:
+                place = places[i]
+                moved = entries[place]
+                entries[place] = entries[i]
+                entries[i] = moved
+                places[i] = places[place]
+                places[place] = place
+    else:
+        qsort(entries, n, sizeof(Entry), by_grade)
+    for i in range(n):
+        grades[i] = entries[i].grade
 
 
 cdef struct Judged:             # the judgments of one query
@@ -507,13 +534,10 @@ cdef class Columns:
                 slot = (slot + 1) & mask
             slots[slot].tag = tag
             slots[slot].place = <int> (scratch.base + i + 1)
-        for i in range(1, n):
-            if entries[i].grade > entries[i - 1].grade:
-                qsort(entries, n, sizeof(Entry), by_grade)
-                break
+        reserve_judged(scratch, n)
+        order_by_grade(entries, n, grades, scratch.columns)
         judged.n_sought = 0
         for i in range(n):
-            grades[i] = entries[i].grade
             judged.n_sought += grades[i] >= self.metrics.plan.lowest
         what = complain(&self.metrics.plan, grades, n, &place)
         if what:

@@ -16,29 +16,30 @@ static const uint64_t rankmeter_powers[] = {
 
 /* Returns 1 and the number; or 0 where the text is of another kind or no number at all. */
 static int rankmeter_decimal(const char *text, Py_ssize_t length, double *number) {
-    const char *p = text, *const end = text + length;
+    const char *p = text, *const end = text + length, *first;
     uint64_t digits = 0;
-    Py_ssize_t n_digits = 0, exponent = 0, start;
-    int negative = 0, started = 0;
+    Py_ssize_t n_digits, exponent = 0;
+    int negative = 0;
     if (p < end && (*p == '-' || *p == '+'))
         negative = *p++ == '-';
-    start = p - text;
-    for (; p < end && (unsigned char) (*p - '0') < 10; p++) {
+    const char *const start = p;
+    while (p < end && *p == '0')
+        p++;
+    for (first = p; p < end && (unsigned char) (*p - '0') < 10; p++)
         digits = 10 * digits + (uint64_t) (*p - '0');
-        started |= *p != '0';
-        n_digits += started;
-    }
+    n_digits = p - first;
     if (p < end && *p == '.') {
         const char *const point = ++p;
-        for (; p < end && (unsigned char) (*p - '0') < 10; p++) {
+        if (n_digits == 0)
+            while (p < end && *p == '0')
+                p++;
+        for (first = p; p < end && (unsigned char) (*p - '0') < 10; p++)
             digits = 10 * digits + (uint64_t) (*p - '0');
-            started |= *p != '0';
-            n_digits += started;
-        }
+        n_digits += p - first;
         exponent = point - p;
-        if (p - text == start + 1)
+        if (p == start + 1)
             return 0; /* a point alone */
-    } else if (p - text == start)
+    } else if (p == start)
         return 0;
     if (n_digits > 19)
         return 0;

@@ -25,7 +25,8 @@ from rankmeter._core.kernels cimport Metrics, Row, complain, complaint, plan_of,
 from rankmeter._core.query cimport Plan, Query, Task, Values
 from rankmeter._core.ranks cimport (
     BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Slot, Ties, any_tied, empty_slots, finish,
-    place_found, release, reserve_judged, reserve_scores, score_found, start, ties_of,
+    place_found, places_by_grade, release, reserve_judged, reserve_scores, score_found, start,
+    ties_of,
 )
 
 
@@ -75,6 +76,7 @@ cdef struct Pool:
     Judged *judged          # as read
     PyObject **documents    # best grade first
     double *grades          # high to low
+    Py_ssize_t *places      # where each of the judged goes
 
 
 cdef int reserve_pool(Pool *pool, Py_ssize_t n) except -1:
@@ -83,11 +85,14 @@ cdef int reserve_pool(Pool *pool, Py_ssize_t n) except -1:
     n = 2 * n
     free(pool.judged)
     pool.capacity = 0
-    pool.judged = <Judged *> malloc(n * (sizeof(Judged) + sizeof(PyObject *) + sizeof(double)))
+    pool.judged = <Judged *> malloc(
+        n * (sizeof(Judged) + sizeof(PyObject *) + sizeof(double) + sizeof(Py_ssize_t))
+    )
     if pool.judged == NULL:
         raise MemoryError()
     pool.documents = <PyObject **> (pool.judged + n)
     pool.grades = <double *> (pool.documents + n)
+    pool.places = <Py_ssize_t *> (pool.grades + n)
     pool.capacity = n
     return 0
 
@@ -107,40 +112,15 @@ cdef int by_grade(const void *a, const void *b) noexcept nogil:
 
 
 cdef int order_by_grade(Pool *pool) noexcept:
-    """Lay out documents and grades, best first. Few distinct grades are the rule: count them."""
-    cdef double values[16]
-    cdef Py_ssize_t counts[16]
-    cdef Py_ssize_t i, j, bucket, n_buckets = 0, first, size
-    cdef double grade
+    """Lay out documents and grades, best first."""
+    cdef Py_ssize_t i, place
     for i in range(pool.n):
-        grade = pool.judged[i].grade
-        bucket = 0
-        while bucket < n_buckets and values[bucket] > grade:
-            bucket += 1
-        if bucket < n_buckets and values[bucket] == grade:
-            counts[bucket] += 1
-            continue
-        if n_buckets == 16:
-            break
-        for j in range(n_buckets, bucket, -1):
-            values[j] = values[j - 1]
-            counts[j] = counts[j - 1]
-        values[bucket] = grade
-        counts[bucket] = 1
-        n_buckets += 1
-    else:
-        first = 0
-        for bucket in range(n_buckets):
-            size = counts[bucket]
-            counts[bucket] = first
-            first += size
+        pool.grades[i] = pool.judged[i].grade
+    if places_by_grade(pool.grades, pool.n, pool.places):
         for i in range(pool.n):
-            bucket = 0
-            while values[bucket] != pool.judged[i].grade:
-                bucket += 1
-            pool.documents[counts[bucket]] = pool.judged[i].document
-            pool.grades[counts[bucket]] = pool.judged[i].grade
-            counts[bucket] += 1
+            place = pool.places[i]
+            pool.documents[place] = pool.judged[i].document
+            pool.grades[place] = pool.judged[i].grade
         return 0
     qsort(pool.judged, pool.n, sizeof(Judged), by_grade)
     for i in range(pool.n):

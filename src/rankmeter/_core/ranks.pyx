@@ -220,6 +220,44 @@ cdef void sort_grades(const double *grades, Py_ssize_t n, double *ordered) noexc
     qsort(ordered, n, sizeof(double), high_to_low)
 
 
+cdef bint places_by_grade(
+    const double *grades, Py_ssize_t n, Py_ssize_t *places
+) noexcept nogil:
+    """Where each would stand, best first, equals in their order; False where many are distinct.
+
+    Few distinct grades are the rule: count them.
+    """
+    cdef double values[16]
+    cdef Py_ssize_t counts[16]
+    cdef Py_ssize_t i, j, bucket, n_buckets = 0, first = 0, size
+    for i in range(n):
+        bucket = 0
+        while bucket < n_buckets and values[bucket] > grades[i]:
+            bucket += 1
+        if bucket < n_buckets and values[bucket] == grades[i]:
+            counts[bucket] += 1
+            continue
+        if n_buckets == 16:
+            return False
+        for j in range(n_buckets, bucket, -1):
+            values[j] = values[j - 1]
+            counts[j] = counts[j - 1]
+        values[bucket] = grades[i]
+        counts[bucket] = 1
+        n_buckets += 1
+    for bucket in range(n_buckets):
+        size = counts[bucket]
+        counts[bucket] = first
+        first += size
+    for i in range(n):
+        bucket = 0
+        while values[bucket] != grades[i]:
+            bucket += 1
+        places[i] = counts[bucket]
+        counts[bucket] += 1
+    return True
+
+
 # Counting
 
 cdef bint any_nan(const real *scores, Py_ssize_t n) noexcept nogil:
