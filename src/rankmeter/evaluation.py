@@ -533,11 +533,13 @@ class Evaluator:
 
     Parameters
     ----------
-    qrels : mapping, path or binary file
-        ``{query: {document: grade}}``, grades finite numbers; or judgments in TREC's format, see
+    qrels : mapping, path, binary file or table
+        ``{query: {document: grade}}``, grades finite numbers; or a file or table of judgments, see
         `evaluate`. A copy is kept.
     metrics : str, Metric, or sequence of these
         Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
+    format, columns, errors : optional
+        As for `evaluate`, for the qrels.
 
     Attributes
     ----------
@@ -632,11 +634,9 @@ class Evaluator:
 
         Parameters
         ----------
-        run : mapping, path or binary file
-            ``{query: [ids, best first]}`` or ``{query: {id: score}}``; or a run in TREC's format.
-        ties, missing, duplicates : str
-            As for `evaluate`.
-        threads : int
+        run : mapping, path, binary file or table
+            ``{query: [ids, best first]}`` or ``{query: {id: score}}``; or a file or table.
+        ties, missing, duplicates, threads, format, columns, errors : optional
             As for `evaluate`.
 
         Returns
@@ -645,7 +645,7 @@ class Evaluator:
 
         Raises
         ------
-        OSError, TypeError, ValueError
+        ImportError, OSError, TypeError, ValueError
             As for `evaluate`.
         """
         if missing not in ("zero", "skip", "error"):
@@ -810,13 +810,12 @@ def evaluate(
 
     Parameters
     ----------
-    qrels : mapping, path or binary file
-        ``{query: {document: grade}}``; or judgments in TREC's format: query, iteration, document
-        and grade. Unjudged documents have grade 0.
-    run : mapping, path or binary file
-        ``{query: [ids, best first]}`` or ``{query: {id: score}}``; or a run in TREC's format:
-        query, Q0, document, rank, score and tag, of which query, document and score count. A list
-        is read only as deep as the metrics need, and duplicates are looked for in what is read.
+    qrels : mapping, path, binary file or table
+        ``{query: {document: grade}}``, or a file or table of judgments, see the notes. Unjudged
+        documents have grade 0.
+    run : mapping, path, binary file or table
+        ``{query: [ids, best first]}`` or ``{query: {id: score}}``, or a file or table. A list is
+        read only as deep as the metrics need, and duplicates are looked for in what is read.
         Scores are numbers or anything with ``__float__``; integers of any size order as integers.
     metrics : str, Metric, or sequence of these
         Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
@@ -828,10 +827,19 @@ def evaluate(
         What to do with queries of the qrels that the run lacks.
     duplicates : {"error", "first"}
         What to do with the same id twice in a list: refuse it, or keep the first and close the
-        gap. In a file it is always refused.
+        gap. In a file or a table it is always refused.
     threads : int
-        Among how many threads to split a file. Mappings are read by one. The digits do not depend
-        on it.
+        Among how many threads to split a file or a table. Mappings are read by one. The digits do
+        not depend on it.
+    format : str or mapping, optional
+        The format of a file, one of trec, beir, msmarco, jsonl, json, parquet and arrow; or
+        ``{"qrels": format, "run": format}``. By default the content tells.
+    columns : mapping, optional
+        What columns of a table are called, such as ``{"query_id": "qid", "doc_id": "docno"}``; or
+        one such mapping for each side, ``{"qrels": {...}, "run": {...}}``.
+    errors : {"raise", "collect"}
+        What to do with mistakes in a file or a table: raise the first, or tell up to 20 of them in
+        one error.
 
     Returns
     -------
@@ -840,6 +848,8 @@ def evaluate(
 
     Raises
     ------
+    ImportError
+        If a file or a table needs a library that is not there; the message says what to install.
     OSError
         If a file cannot be read.
     TypeError
@@ -847,15 +857,37 @@ def evaluate(
         types that can never match.
     ValueError
         For a NaN score, a grade that is not finite or has no gain, a duplicate, an unknown metric
-        or option, an empty list of metrics, no query in common, or a line of a file that is not as
-        above (``file:line: what is wrong``).
+        or option, an empty list of metrics, no query in common, or what is wrong with a file
+        (``file:line: what is wrong``) or with a table (``row``, counted from 0).
 
     Notes
     -----
     A path is a ``str`` or path-like; ``-`` is standard input. Files may be compressed by gzip,
-    bzip2, xz or Zstandard (which needs ``rankmeter[zstd]`` before Python 3.14). Columns are
-    separated by the blanks of ASCII; ids are compared as bytes, and if the other side is a mapping,
-    as UTF-8. Files are fastest when the lines of each query of the run stand together.
+    bzip2, xz or Zstandard (which needs ``rankmeter[zstd]`` before Python 3.14).
+
+    ======= ====================================== =================================
+    format  judgments                              run
+    ======= ====================================== =================================
+    trec    query, iteration, document, grade      query, Q0, document, rank, score, tag
+    beir    query, document, grade, with a header  as json
+    msmarco as trec                                query, document, rank
+    jsonl   {"query_id", "qrels": {...}}           {"query_id", "scores": {...}} or
+                                                   {"query_id", "ranked": [...]}
+    json    {query: {document: grade}}             {query: {document: score}} or
+                                                   {query: [documents]}
+    parquet the columns of a table                 the columns of a table
+    arrow   the same: Arrow IPC, Feather           the same
+    ======= ====================================== =================================
+
+    Columns of text are separated by the blanks of ASCII, and lines that begin with ``#`` and are
+    no data are comments. A table is anything with ``__arrow_c_stream__`` (of pyarrow, polars,
+    pandas from 2.2 on, DuckDB); it has the columns query_id, doc_id and score or rank (the lowest
+    is best), or grade or relevance, and needs ``rankmeter[arrow]``. Ids that are integers become
+    their decimal text.
+
+    Ids of files and tables are compared as bytes, and if the other side is a mapping, as UTF-8.
+    They are read fastest when the rows of each query of the run stand together; otherwise they
+    are put in order first.
 
     Examples
     --------
