@@ -225,7 +225,8 @@ def recognised(source: Source, side: str, start: bytes, layout: Layout | None = 
                 return Text(source, side, three)
             if _HEADER.fullmatch(line.lstrip()):
                 return Text(source, side, three, offset)
-        if not fields[0].startswith(b"#") or _NO_COMMENT.fullmatch(fields[1]):
+        comment = len(fields) == 1 or not _NO_COMMENT.fullmatch(fields[1])
+        if not (fields[0].startswith(b"#") and comment):
             break
     return Text(source, side, layout or TREC[side])
 
