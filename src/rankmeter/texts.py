@@ -97,7 +97,11 @@ class Text:
                 left = bytes(room[border:])
                 if border:
                     yield self._rows(buffer, border)
-                elif b"\n" not in left[-LONGEST_LINE - 1 :] and length > LONGEST_LINE:
+                elif (
+                    length > LONGEST_LINE
+                    and b"\n" not in (end := left[-LONGEST_LINE - 1 :])
+                    and not end.isspace()  # a blank line may have any length
+                ):
                     yield self._rows(buffer, length)  # no lines: it will be refused
                     return
 
