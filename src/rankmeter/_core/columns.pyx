@@ -896,7 +896,8 @@ def last_query(const unsigned char[::1] text not None, Py_ssize_t length):
     """Where the lines of the last query of a text begin; 0 where it has only one.
 
     A text may be cut there, unless more lines of that query come later. What stands behind the last
-    newline is no line yet, and is not looked at.
+    newline is no line yet, and is not looked at. It is not cut before a line that begins with #:
+    whether that is a comment depends on the row before.
     """
     cdef const char *first
     cdef const char *p
@@ -922,5 +923,7 @@ def last_query(const unsigned char[::1] text not None, Py_ssize_t length):
         if query.length < 0:
             query = latest
         elif not same(query, latest):
-            return line_end - first
+            if query.start[0] != b"#":
+                return line_end - first
+            query = latest
     return 0
