@@ -247,10 +247,11 @@ class _Joined(RawIOBase):
         """Fill some of the buffer; 0 at the end of the last stream."""
         while True:
             if self._current.eof:
-                data = self._current.unused_data.lstrip(b"\0") or self._file.read(_BUFFER)
-                data = data.lstrip(b"\0")  # xz may be padded
-                if not data:
-                    return 0
+                data = self._current.unused_data.lstrip(b"\0")  # xz may be padded
+                while not data:
+                    if not (part := self._file.read(_BUFFER)):
+                        return 0
+                    data = part.lstrip(b"\0")
                 if len(data) < len(self._magic):
                     data += self._file.read(_BUFFER)
                 if not data.startswith(self._magic):
