@@ -82,6 +82,8 @@ class Table:
         self._number = present[0]
         names = [*wanted, columns.get(present[0], present[0])]
         for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"{self.name}: column {name} cannot be two columns at once")
             if there.count(name) > 1:
                 raise ValueError(f"{self.name}: two columns are called {name}")
         return names
