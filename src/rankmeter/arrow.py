@@ -171,8 +171,13 @@ class Table:
         return self._decoded(column).cast(self._arrow.float64(), safe=False)  # to the nearest
 
     def _decoded(self, column: Any) -> Any:
-        coded = self._arrow.types.is_dictionary(column.type)
-        return column.dictionary_decode() if coded else column
+        types = self._arrow.types
+        if not types.is_dictionary(column.type):
+            return column
+        is_view = getattr(types, "is_string_view", lambda kind: False)
+        if is_view(column.type.value_type):  # Arrow cannot pick out of these
+            return column.dictionary.cast(self._arrow.large_string()).take(column.indices)
+        return column.dictionary_decode()
 
     # ---------------------------------------------------------------------------------------------
     # Rows
