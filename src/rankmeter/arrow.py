@@ -168,7 +168,10 @@ class Table:
         return column.cast(self._arrow.large_string())
 
     def _numbers(self, column: Any) -> Any:
-        return self._decoded(column).cast(self._arrow.float64(), safe=False)  # to the nearest
+        column = self._decoded(column)
+        if self._arrow.types.is_decimal(column.type):
+            column = column.cast(self._arrow.string())  # Arrow itself would round more than once
+        return column.cast(self._arrow.float64(), safe=False)  # to the nearest
 
     def _decoded(self, column: Any) -> Any:
         types = self._arrow.types
