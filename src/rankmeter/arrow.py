@@ -149,8 +149,13 @@ class Table:
             else:
                 _, batches = self._open_file()
             for batch in batches:
-                if batch.num_rows:
-                    yield [batch.column(batch.schema.get_field_index(n)) for n in self._names]
+                if not batch.num_rows:
+                    continue
+                columns = [batch.column(batch.schema.get_field_index(n)) for n in self._names]
+                if self._source is not None:
+                    for column in columns:
+                        column.validate(full=True)  # otherwise Arrow reads out of bounds
+                yield columns
 
     def _columns_of(self, batch: list[Any]) -> _Columns | None:
         """The columns as the core reads them; None where one holds a null."""
