@@ -142,7 +142,7 @@ class Source:
     @contextmanager
     def _raw(self) -> Iterator[Any]:
         if self._copy is None:
-            with BufferedReader(_Watched(self._path, self.progress), _BUFFER) as file:
+            with BufferedReader(_Watched(self._path, self.size, self.progress), _BUFFER) as file:
                 yield file
         else:
             position = self._copy.tell()  # of who reads it at the same time
@@ -156,9 +156,9 @@ class Source:
 class _Watched(FileIO):
     """A file that must not become shorter: what is missing may be whole lines."""
 
-    def __init__(self, path: str, progress: Callable[[int], object] | None) -> None:
+    def __init__(self, path: str, size: int, progress: Callable[[int], object] | None) -> None:
         super().__init__(path)
-        self._size = os.fstat(self.fileno()).st_size
+        self._size = size  # when it was opened first
         self._progress = progress
 
     def readinto(self, buffer: Any) -> int:
