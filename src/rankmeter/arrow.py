@@ -163,6 +163,8 @@ class Table:
         if any(column.null_count for column in (*ids, numbers)):
             return None
         values = numbers.to_numpy()
+        if self._ranked and not np.isfinite(values).all():
+            return None
         return _Columns(*_texts(ids[0]), *_texts(ids[1]), -values if self._ranked else values)
 
     def _ids(self, column: Any) -> Any:

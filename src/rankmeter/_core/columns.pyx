@@ -180,6 +180,8 @@ cdef bint read_line(
     if not read_number(number, &row.number):
         return False
     if layout.ranked:
+        if not isfinite(row.number):
+            return False
         row.number = -row.number
     return row.query.start[0] != b"#" or is_data(row, layout, second)
 
