@@ -108,7 +108,7 @@ class Source:
         """Return its path, or a file in memory, for a library that does not read from the start."""
         with self._raw() as file:
             compressed = compression_of(file.read(_COMPRESSED))
-        return BytesIO(self.read()) if compressed or not self._path else self._path
+        return BytesIO(self.read()) if compressed or self._copy is not None else self._path
 
     @contextmanager
     def opened(self) -> Iterator[Any]:
