@@ -86,11 +86,16 @@ class Source:
             if isinstance(copy, BytesIO) and copy.tell() > _IN_MEMORY:
                 from tempfile import TemporaryFile  # costs more than the rest of the imports
 
-                start, copy = copy, TemporaryFile()  # noqa: SIM115
+                start, self._copy = copy, TemporaryFile()  # noqa: SIM115
+                copy = self._copy
                 copy.write(start.getbuffer())
         if part is None:
             raise TypeError(f"{self.name} is not ready to be read: open it as blocking")
         return copy
+
+    def __del__(self) -> None:
+        if self._copy is not None:  # a file of its own, which nobody else closes
+            self._copy.close()
 
     def start(self) -> bytes:
         """Return the first bytes."""
@@ -150,7 +155,8 @@ class Source:
             try:
                 yield self._copy
             finally:
-                self._copy.seek(position)
+                if not self._copy.closed:
+                    self._copy.seek(position)
 
 
 class _Watched(FileIO):
