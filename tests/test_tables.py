@@ -1,0 +1,720 @@
+"""Tables of every kind give the digits of dicts, and what is wrong with them is said."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from readers import read_qrels, read_run
+
+import rankmeter as rm
+from rankmeter import arrow
+from rankmeter.cli import main
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+feather = pytest.importorskip("pyarrow.feather")
+
+METRICS = ["ndcg@10", "map", "mrr", "recall@2", "ndcg@3(gain=linear)"]
+
+QRELS: dict[str, dict[str, float]] = {
+    "q1": {"a": 3, "b": 1, "\u00e9": 2},
+    "20": {"7": 1, "8": 2},
+    "gone": {"a": 1},
+}
+RUN: dict[str, dict[str, float]] = {
+    "20": {"8": 9.0, "9": 8.5, "7": 1.0},
+    "q1": {"x": 3.5, "b": 3.25, "a": -0.5, "\u00e9": -2.0},
+    "new": {"a": 1.0},
+}
+ROWS = [(q, d, s) for q, scores in RUN.items() for d, s in scores.items()]
+JUDGED = [(q, d, g) for q, grades in QRELS.items() for d, g in grades.items()]
+
+
+def table(rows: Any = ROWS, number: str = "score", **types: Any) -> Any:
+    names = ("query_id", "doc_id", number)
+    columns = zip(names, zip(*rows, strict=True), strict=True)
+    return pa.table({name: pa.array(list(v), types.get(name)) for name, v in columns})
+
+
+def same(ours: rm.Evaluation, theirs: rm.Evaluation) -> None:
+    assert ours.query_ids == theirs.query_ids
+    assert ours.values.tobytes() == theirs.values.tobytes()
+    assert ours.coverage == theirs.coverage
+    assert ours.bounds.lowest.values.tobytes() == theirs.bounds.lowest.values.tobytes()
+    assert ours.bounds.highest.values.tobytes() == theirs.bounds.highest.values.tobytes()
+
+
+def expected(**options: Any) -> rm.Evaluation:
+    return rm.evaluate(QRELS, RUN, METRICS, **options)
+
+
+def refused(qrels: Any, run: Any, kind: type[Exception] = ValueError, **options: Any) -> str:
+    with pytest.raises(kind) as caught:
+        rm.evaluate(qrels, run, ["mrr", "ndcg"], **options)
+    return str(caught.value)
+
+
+# ---------------------------------------------------------------------------------------------
+# Kinds of tables
+
+
+class Foreign:
+    """All that is known of it is that it speaks Arrow."""
+
+    def __init__(self, content: Any) -> None:
+        self._content = content
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._content.__arrow_c_stream__(requested_schema)
+
+
+def _duckdb(content: Any) -> Any:
+    duckdb = pytest.importorskip("duckdb")
+    relation = duckdb.connect().from_arrow(content)
+    if not hasattr(relation, "__arrow_c_stream__"):
+        pytest.skip("this duckdb does not speak Arrow")
+    return relation
+
+
+def _polars(content: Any) -> Any:
+    return pytest.importorskip("polars").DataFrame(content.to_pydict())
+
+
+def _pandas(content: Any) -> Any:
+    return pytest.importorskip("pandas", "2.2").DataFrame(content.to_pydict())
+
+
+KINDS: dict[str, Callable[[Any], Any]] = {
+    "Table": lambda content: content,
+    "RecordBatch": lambda content: content.to_batches()[0],
+    "RecordBatchReader": lambda content: content.to_reader(3),
+    "Foreign": Foreign,
+    "polars": _polars,
+    "pandas": _pandas,
+    "duckdb": _duckdb,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_kinds_of_tables(kind: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    make = KINDS[kind]
+    for together in (1, 2, 1 << 16):
+        monkeypatch.setattr(arrow, "_TOGETHER", together)
+        same(rm.evaluate(QRELS, make(table()), METRICS, threads=threads), expected())
+        judged = table(JUDGED, "grade")
+        same(rm.evaluate(make(judged), make(table()), METRICS, threads=threads), expected())
+        same(rm.evaluate(make(judged), RUN, METRICS), expected())
+        # A stream can be read once only, also where the careful reader is needed.
+        mixed = table(ROWS[::2] + ROWS[1::2])
+        same(rm.evaluate(make(judged), make(mixed), METRICS, threads=threads), expected())
+
+
+@pytest.mark.parametrize("number", ["grade", "relevance"])
+def test_columns_of_judgments(number: str) -> None:
+    same(rm.evaluate(table(JUDGED, number), table(), METRICS), expected())
+
+
+def test_ranks() -> None:
+    ranked = [
+        (query, document, rank)
+        for query, scores in RUN.items()
+        for rank, document in reversed([*enumerate(sorted(scores, key=lambda d: -scores[d]), 5)])
+    ]
+    same(rm.evaluate(QRELS, table(ranked, "rank"), METRICS), expected())
+    both = table().append_column("rank", pa.array([1] * len(ROWS)))
+    same(rm.evaluate(QRELS, both, METRICS), expected())
+    same(rm.evaluate(QRELS, table(ranked, "rank").cast(_all_text("rank")), METRICS), expected())
+
+
+def _all_text(number: str) -> Any:
+    return pa.schema([("query_id", pa.large_string()), ("doc_id", pa.binary()), (number, "float")])
+
+
+def _pandas_categories(content: Any) -> Any:
+    frame = _pandas(content)
+    return frame.astype({"query_id": "category", "doc_id": "category"})
+
+
+def _polars_categories(content: Any) -> Any:
+    polars = pytest.importorskip("polars")
+    text = polars.Categorical
+    return _polars(content).with_columns(
+        polars.col("query_id").cast(text), polars.col("doc_id").cast(text)
+    )
+
+
+@pytest.mark.parametrize("make", [_pandas_categories, _polars_categories])
+def test_categories(make: Callable[[Any], Any]) -> None:
+    same(rm.evaluate(make(table(JUDGED, "grade")), make(table()), METRICS), expected())
+
+
+# ---------------------------------------------------------------------------------------------
+# Types of columns
+
+
+def _dictionary(index: Any, kind: Any) -> Callable[[Any], Any]:
+    def encode(column: Any) -> Any:
+        coded = column.combine_chunks().dictionary_encode()
+        values = coded.dictionary.cast(kind)
+        return pa.DictionaryArray.from_arrays(coded.indices.cast(index), values)
+
+    return encode
+
+
+def _cast(kind: Any) -> Callable[[Any], Any]:
+    return lambda column: column.cast(kind)
+
+
+ID_TYPES = {
+    "string": _cast(pa.string()),
+    "large_string": _cast(pa.large_string()),
+    "string_view": _cast(pa.string_view()) if hasattr(pa, "string_view") else None,
+    "binary": _cast(pa.binary()),
+    "large_binary": _cast(pa.large_binary()),
+    "dictionary": _dictionary(pa.int8(), pa.string()),
+    "dictionary of large_string": _dictionary(pa.uint32(), pa.large_string()),
+    "dictionary of string_view": (
+        _dictionary(pa.int32(), pa.string_view()) if hasattr(pa, "string_view") else None
+    ),
+    "dictionary of binary": _dictionary(pa.int16(), pa.binary()),
+}
+
+
+def changed(content: Any, change: Callable[[Any], Any], names: Any = ("query_id", "doc_id")) -> Any:
+    for name in names:
+        at = content.schema.get_field_index(name)
+        content = content.set_column(at, name, change(content.column(name)))
+    return content
+
+
+@pytest.mark.parametrize("kind", ID_TYPES)
+@pytest.mark.parametrize("names", [("query_id",), ("doc_id",), ("query_id", "doc_id")])
+def test_types_of_ids(kind: str, names: tuple[str, ...]) -> None:
+    change = ID_TYPES[kind]
+    if change is None:
+        pytest.skip("this pyarrow has no string views")
+    run = changed(table(), change, names)
+    same(rm.evaluate(QRELS, run, METRICS), expected())
+    same(rm.evaluate(changed(table(JUDGED, "grade"), change, names), run, METRICS), expected())
+    mixed = changed(table(ROWS[::2] + ROWS[1::2]), change, names)
+    same(rm.evaluate(QRELS, mixed, METRICS), expected())
+    for start in range(4):
+        part = run.slice(start, len(ROWS) - 2)
+        want = rm.evaluate(QRELS, _of(ROWS[start : start + len(ROWS) - 2]), METRICS)
+        same(rm.evaluate(QRELS, part, METRICS), want)
+
+
+def _of(rows: Any) -> dict[str, dict[str, float]]:
+    run: dict[str, dict[str, float]] = {}
+    for query, document, score in rows:
+        run.setdefault(query, {})[document] = score
+    return run
+
+
+INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+@pytest.mark.parametrize("coded", [False, True])
+def test_integers_as_ids(kind: str, coded: bool) -> None:
+    info = np.iinfo(kind)
+    ids = [int(info.min), 0, 1, 20, int(info.max)]
+    ids = list(dict.fromkeys(ids))
+    rows = [(q, d, float(d % 3)) for q in ids for d in ids]
+    run = table(rows, query_id=getattr(pa, kind)(), doc_id=getattr(pa, kind)())
+    if coded:
+        run = changed(run, lambda column: column.dictionary_encode())
+    want = {str(q): {str(d): float(d % 3) for d in ids} for q in ids}
+    qrels = {str(q): {str(ids[0]): 1, str(ids[-1]): 2} for q in ids}
+    same(rm.evaluate(qrels, run, METRICS), rm.evaluate(qrels, want, METRICS))
+
+
+def test_bytes_that_are_no_text() -> None:
+    rows = [(b"q\xff", b"\x80", 1.0), (b"q\xff", b"\xff\0 \n", 1.0), (b"q\xff", b"", 0.5)]
+    qrels = table([(b"q\xff", b"\xff\0 \n", 1), (b"q\xff", b"", 2)], "grade")
+    ev = rm.evaluate(qrels, table(rows), ["mrr", "mrr(rel=2)"])
+    assert ev.query_ids == ("q\udcff",)
+    assert ev.mean == {"mrr": 1.0, "mrr(rel=2)": 1 / 3}
+
+
+SCORE_TYPES = ["float32", "float64", "float16", *INTEGERS]
+
+
+@pytest.mark.parametrize("kind", SCORE_TYPES)
+@pytest.mark.parametrize("coded", [False, True])
+def test_types_of_scores(kind: str, coded: bool) -> None:
+    numbers = np.array([100, 7, 3, 2, 1, 0, 5, 5], kind)
+    if kind.startswith("float"):
+        numbers /= numbers.dtype.type(7)
+    rows = [(q, d, n) for (q, d, _), n in zip(ROWS, numbers, strict=True)]
+    run = table([(q, d, 0) for q, d, _ in rows])
+    column = pa.array(numbers)
+    run = run.set_column(2, "score", column.dictionary_encode() if coded else column)
+    want = _of((q, d, float(n)) for q, d, n in rows)
+    same(rm.evaluate(QRELS, run, METRICS), rm.evaluate(QRELS, want, METRICS))
+
+
+@pytest.mark.parametrize("bits", [128, 256])
+def test_decimals_become_the_nearest_doubles(bits: int) -> None:
+    rng = np.random.default_rng(bits)
+    texts = [f"{n // 10**6}.{n % 10**6:06}" for n in rng.integers(0, 10**8, 500).tolist()]
+    kind = getattr(pa, f"decimal{bits}")(20, 6)
+    rows = [("q", f"d{i}", Decimal(text)) for i, text in enumerate(texts)]
+    want = {"q": {f"d{i}": float(text) for i, text in enumerate(texts)}}
+    judged = table(rows, "grade", grade=kind)
+    assert read_qrels(judged) == want
+    run = table(rows, score=kind)
+    assert read_run(run) == want
+    linear = ["ndcg(gain=linear)", "ndcg@3(gain=linear)"]
+    shuffled = {"q": {d: float(i * 7 % 11) for i, d in enumerate(want["q"])}}
+    same(rm.evaluate(judged, shuffled, linear), rm.evaluate(want, shuffled, linear))
+    same(rm.evaluate(QRELS | want, run, METRICS), rm.evaluate(QRELS | want, want, METRICS))
+    assert read_run(table([("q", "d", Decimal("-0.000001"))], score=kind)) == {"q": {"d": -1e-6}}
+
+
+def test_large_integers_become_the_nearest_doubles() -> None:
+    numbers = [2**53 + 1, 2**63 - 1, 2**62 + 513, -(2**53) - 3]
+    rows = [("q", f"d{n}", n) for n in numbers]
+    assert read_run(table(rows)) == {"q": {f"d{n}": float(n) for n in numbers}}
+    largest = table([("q", "d", 2**64 - 1)], score=pa.uint64())
+    assert read_run(largest) == {"q": {"d": float(2**64 - 1)}}
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "what"),
+    [
+        ("query_id", [1.0], "column query_id holds double, not texts or integers"),
+        ("doc_id", [True], "column doc_id holds bool, not texts or integers"),
+        ("doc_id", [["a"]], "column doc_id holds list<"),
+        ("query_id", [None], "column query_id holds null, not texts or integers"),
+        ("score", ["1"], "column score holds string, not numbers"),
+        ("score", [True], "column score holds bool, not numbers"),
+        ("score", [None], "column score holds null, not numbers"),
+    ],
+)
+def test_types_that_are_refused(column: str, values: list[Any], what: str, tmp_path: Path) -> None:
+    run = changed(table(ROWS[:1]), lambda _: pa.array(values), (column,))
+    assert refused(QRELS, run, TypeError).startswith("run: " + what)
+    path = tmp_path / "run"
+    feather.write_feather(run, str(path))
+    assert refused(QRELS, path, TypeError).startswith(f"{path}: {what}")
+
+
+# ---------------------------------------------------------------------------------------------
+# Chunks
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_chunks_and_slices(data: st.DataObject) -> None:
+    queries = data.draw(
+        st.lists(st.sampled_from(["a", "b", "cc", "d", ""]), min_size=1, max_size=20)
+    )
+    if data.draw(st.booleans()):
+        queries = sorted(queries)
+    values = st.sampled_from([0.0, 1.0, 0.5, float("inf")])
+    rows = [(query, f"d{i % 12}x{i // 12}", data.draw(values)) for i, query in enumerate(queries)]
+    borders = sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=6)))
+    whole = changed(table(rows), ID_TYPES[data.draw(st.sampled_from(["string", "dictionary"]))])  # type: ignore[arg-type]
+    pieces = [
+        whole.slice(start, stop - start)
+        for start, stop in zip([0, *borders], [*borders, len(rows)], strict=True)
+    ]
+    run = pa.concat_tables(pieces)
+    qrels = {query: {document: 1 + i % 2 for i, (q, document, _) in enumerate(rows) if q == query}
+             for query in ["a", "b", "cc", ""]}  # fmt: skip
+    ties: Any = data.draw(st.sampled_from(["docid", "input", "expected"]))
+    threads = data.draw(st.sampled_from([1, 2, 5]))
+    want = outcome(lambda: rm.evaluate(qrels, _of(rows), METRICS, ties=ties))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arrow, "_TOGETHER", data.draw(st.sampled_from([1, 2, 3, 1 << 16])))
+        for given_run in (run, run.to_reader(2), io.BytesIO(_stream(run))):
+            call = lambda run=given_run: rm.evaluate(  # noqa: E731
+                qrels, run, METRICS, ties=ties, threads=threads
+            )
+            alike(outcome(call), want)
+
+
+def outcome(call: Callable[[], rm.Evaluation]) -> rm.Evaluation | str:
+    try:
+        return call()
+    except (ValueError, OSError, TypeError) as error:
+        return str(error)
+
+
+def alike(ours: rm.Evaluation | str, want: rm.Evaluation | str) -> None:
+    if isinstance(ours, str) or isinstance(want, str):
+        assert isinstance(ours, str) == isinstance(want, str), (ours, want)
+    else:
+        same(ours, want)
+
+
+# ---------------------------------------------------------------------------------------------
+# What is wrong
+
+
+@pytest.mark.parametrize("coded", [False, True])
+@pytest.mark.parametrize("column", ["query_id", "doc_id", "score"])
+@pytest.mark.parametrize("chunk", [1, 3, 100])
+def test_nulls(column: str, coded: bool, chunk: int) -> None:
+    at = ["query_id", "doc_id", "score"].index(column)
+    rows = [list(row) for row in ROWS]
+    rows[5][at] = None
+    run = table(rows)
+    if coded:
+        run = changed(run, lambda found: found.dictionary_encode(), (column,))
+    said = refused(QRELS, run.to_reader(chunk))
+    assert said == f"run: row 5: {column} is null"
+    number = {"score": "grade"}.get(column, column)
+    judged = run.rename_columns(["query_id", "doc_id", "grade"])
+    assert refused(judged, RUN) == f"qrels: row 5: {number} is null"
+
+
+def test_nulls_inside_a_dictionary() -> None:
+    for column in (0, 1):
+        values = pa.array(["q1", None, "a"])
+        coded = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int8()), values)
+        arrays = [pa.array(["q1"] * 3), pa.array(["a", "b", "c"]), pa.array([1.0, 2.0, 3.0])]
+        arrays[column] = coded
+        run = pa.table(arrays, names=["query_id", "doc_id", "score"])
+        assert refused(QRELS, run).startswith("run: row 1: ")
+    numbers = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array([1.0, None]))
+    run = pa.table([["q1", "q1"], ["a", "b"], numbers], names=["query_id", "doc_id", "score"])
+    assert refused(QRELS, run) == "run: row 1: score is null"
+
+
+def test_mistakes_are_gathered() -> None:
+    rows: Any = [("q1", "a", 1.0), ("q1", "b", None), ("q1", "c", float("nan")), ("q1", "a", 2.0)]
+    rows += [(None, "a", 1.0), ("q2", None, 1.0), ("q2", "a", float("inf"))]
+    said = refused(QRELS, table(rows).to_reader(2), errors="collect").split("\n")
+    assert said == [
+        "run: row 1: score is null",
+        "run: row 2: score is NaN",
+        "run: row 3: document 'a' of query 'q1' stands in row 0 too",
+        "run: row 4: query_id is null",
+        "run: row 5: doc_id is null",
+    ]
+    assert refused(QRELS, table(rows)) == said[0]
+    said = refused(table(rows, "grade"), RUN, errors="collect").split("\n")
+    assert said[-1] == "qrels: row 6: grade is infinite"
+    assert len(said) == 6
+    many = refused(QRELS, table([("q", "d", None)] * 30, score=pa.float64()), errors="collect")
+    assert many.split("\n")[20:] == ["run: the rest is not looked at"]
+    assert (
+        refused(QRELS, table([("q", "d", float("inf"))], "rank")) == "run: row 0: rank is infinite"
+    )
+
+
+def test_grades_out_of_range() -> None:
+    said = refused(table([("q1", "a", 2000)], "grade"), RUN)
+    assert said.startswith("qrels: query 'q1': document 'a': grade 2000 is over 1023")
+
+
+def test_no_rows(tmp_path: Path) -> None:
+    for empty in (table().slice(0, 0), table().slice(0, 0).to_reader()):
+        assert refused(QRELS, empty) == "run: no rows in it"
+    assert refused(table(JUDGED, "grade").slice(3, 0), RUN) == "qrels: no rows in it"
+    path = tmp_path / "empty"
+    pq.write_table(table().slice(0, 0), path)
+    assert refused(QRELS, path) == f"{path}: no rows in it"
+
+
+# ---------------------------------------------------------------------------------------------
+# columns=
+
+
+def test_names_of_columns() -> None:
+    run = table().rename_columns(["qid", "docno", "sim"])
+    judged = table(JUDGED, "grade").rename_columns(["qid", "docno", "label"])
+    flat = {"query_id": "qid", "doc_id": "docno", "score": "sim", "grade": "label"}
+    same(rm.evaluate(judged, run, METRICS, columns=flat), expected())
+    sides = {"qrels": {**flat}, "run": {**flat}}
+    same(rm.evaluate(judged, run, METRICS, columns=sides), expected())
+    one = {"run": {"query_id": "qid", "doc_id": "docno", "score": "sim"}}
+    same(rm.evaluate(table(JUDGED, "grade"), run, METRICS, columns=one), expected())
+    judged = judged.append_column("grade", pa.array([9] * len(JUDGED)))
+    named = {**flat, "relevance": "label"}
+    del named["grade"]
+    same(rm.evaluate(judged, run, METRICS, columns=named), expected())
+
+
+def test_columns_that_there_are_not() -> None:
+    said = refused(QRELS, table().rename_columns(["qid", "docno", "sim"]))
+    assert said == (
+        "run: no column query_id, no column doc_id, no column score or rank; there are qid, docno, "
+        "sim: name them with columns={'query_id': ..., 'doc_id': ..., 'score': ...}"
+    )
+    assert "no column sim;" in refused(QRELS, table(), columns={"score": "sim"})
+    assert "no column grade or relevance;" in refused(table(), RUN)
+    assert refused(QRELS, table(), columns={"qid": "x"}).startswith("columns has the key 'qid'; ")
+    wrong = {"runs": {"score": "x"}}
+    assert (
+        refused(QRELS, table(), columns=wrong) == "columns has the key 'runs'; there are qrels, run"
+    )
+    assert "'score'" in refused(QRELS, table(), columns={"score": "x", "run": {"score": "x"}})
+    assert "'qid'" in refused(QRELS, table(), columns={"run": {"qid": "x"}})
+    assert "must give names" in refused(QRELS, table(), TypeError, columns={"score": 3})
+    assert "must be a mapping" in refused(QRELS, table(), TypeError, columns=["score"])
+    twice = pa.table([["q"], ["d"], [1.0], [2.0]], names=["query_id", "doc_id", "score", "score"])
+    assert refused(QRELS, twice) == "run: two columns are called score"
+    for columns in ({"doc_id": "query_id"}, {"score": "doc_id"}):
+        assert "cannot be two columns at once" in refused(QRELS, table(), columns=columns)
+
+
+# ---------------------------------------------------------------------------------------------
+# Files
+
+
+def _stream(content: Any, **options: Any) -> bytes:
+    out = io.BytesIO()
+    with pa.ipc.new_stream(out, content.schema, **options) as writer:
+        writer.write_table(content, max_chunksize=4)
+    return out.getvalue()
+
+
+def _file(content: Any) -> bytes:
+    out = io.BytesIO()
+    with pa.ipc.new_file(out, content.schema) as writer:
+        writer.write_table(content, max_chunksize=3)
+    return out.getvalue()
+
+
+def _parquet(content: Any, **options: Any) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(content, out, **options)
+    return out.getvalue()
+
+
+def _feather(content: Any, **options: Any) -> bytes:
+    out = io.BytesIO()
+    feather.write_feather(content, out, **options)
+    return out.getvalue()
+
+
+FILES: dict[str, tuple[Callable[[Any], bytes], str]] = {
+    "parquet": (_parquet, "parquet"),
+    "parquet in groups": (lambda content: _parquet(content, row_group_size=3), "parquet"),
+    "parquet plain": (lambda content: _parquet(content, use_dictionary=False), "parquet"),
+    "feather": (_feather, "arrow"),
+    "feather zstd": (lambda content: _feather(content, compression="zstd"), "arrow"),
+    "feather plain": (lambda content: _feather(content, compression="uncompressed"), "arrow"),
+    "file": (_file, "arrow"),
+    "stream": (_stream, "arrow"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("coded", [False, True])
+def test_files(name: str, coded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, format = FILES[name]
+    run, judged = table(), table(JUDGED, "relevance")
+    if coded:
+        run, judged = (changed(t, lambda c: c.dictionary_encode()) for t in (run, judged))
+    run = run.append_column("more", pa.array([[1]] * len(ROWS)))
+    path, qrels = tmp_path / "run", tmp_path / "qrels"
+    path.write_bytes(write(run))
+    qrels.write_bytes(write(judged))
+    packed = tmp_path / "packed"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    mixed = tmp_path / "mixed"
+    mixed.write_bytes(write(run.take(pa.array([*range(0, 8, 2), *range(1, 8, 2)]))))
+    for together in (2, 1 << 16):
+        monkeypatch.setattr(arrow, "_TOGETHER", together)
+        options: dict[str, Any]
+        for options in ({}, {"format": format}, {"threads": 3}):
+            for given_run in (path, str(path), packed, mixed, io.BytesIO(path.read_bytes())):
+                same(rm.evaluate(qrels, given_run, METRICS, **options), expected())
+        same(rm.evaluate(qrels, RUN, METRICS), expected())
+        with path.open("rb") as file, qrels.open("rb") as other:
+            same(rm.evaluate(other, file, METRICS), expected())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    same(rm.evaluate(qrels, "-", METRICS), expected())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("name", FILES)
+def test_a_named_pipe(name: str, tmp_path: Path) -> None:
+    path, pipe = tmp_path / "run", tmp_path / "pipe"
+    path.write_bytes(FILES[name][0](table()))
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cp", str(path), str(pipe)]) as writer:
+        same(rm.evaluate(QRELS, pipe, METRICS), expected())
+        assert writer.wait(10) == 0
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_that_are_cut_off(name: str, tmp_path: Path) -> None:
+    write = FILES[name][0]
+    path = tmp_path / "run"
+    whole = write(table())
+    for cut in range(8, len(whole), 13):
+        path.write_bytes(whole[:cut])
+        for given_run, said in ((path, str(path)), (io.BytesIO(whole[:cut]), "<file>")):
+            assert refused(QRELS, given_run).startswith(f"{said}: damaged file: ")
+    judged = write(table(JUDGED, "grade"))
+    said = refused(io.BytesIO(judged[:-9]), RUN)
+    assert said.startswith("<file>: damaged file: ")
+    packed = gzip.compress(whole)
+    for cut in (20, len(packed) // 2, len(packed) - 4):
+        said = refused(QRELS, io.BytesIO(packed[:cut]))
+        assert said.startswith("<file>: damaged gzip file: ")
+
+
+def test_a_format_that_it_is_not() -> None:
+    text = b"q1 Q0 a 1 1 t\n"
+    for format in ("parquet", "arrow"):
+        assert refused(QRELS, io.BytesIO(text), format=format).startswith("<file>: damaged file: ")
+    for name, format in (("parquet", "trec"), ("stream", "msmarco"), ("feather", "jsonl")):
+        data = io.BytesIO(FILES[name][0](table()))
+        assert refused(QRELS, data, format={"run": format}).startswith("<file>:")
+
+
+def test_files_and_tables_on_either_side_of_others(tmp_path: Path) -> None:
+    lines = json.dumps({"query_id": "q1", "scores": RUN["q1"]}).encode()
+    part = {"q1": RUN["q1"]}
+    want = rm.evaluate(QRELS, part, METRICS)
+    judged = table(JUDGED, "grade")
+    same(rm.evaluate(judged, io.BytesIO(lines), METRICS), want)
+    same(rm.evaluate(io.BytesIO(json.dumps(QRELS).encode()), table(), METRICS), expected())
+    trec = "".join(f"{q} 0 {d} {g}\n" for q, d, g in JUDGED).encode()
+    same(rm.evaluate(io.BytesIO(trec), table(), METRICS), expected())
+    integers = {int(q): {int(d): g for d, g in QRELS[q].items()} for q in ("20",)}
+    with pytest.raises(ValueError, match="no query in common"):
+        rm.evaluate(integers, table(), METRICS)
+
+
+def test_tables_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = table()
+    path = tmp_path / "run"
+    pq.write_table(run, path)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for given_run in (run, path):
+        with pytest.raises(ImportError, match=r"pip install 'rankmeter\[arrow\]'"):
+            rm.evaluate(QRELS, given_run, "mrr")
+    with pytest.raises(ImportError, match=r"pip install 'rankmeter\[arrow\]'"):
+        rm.Evaluator(run, "mrr")
+
+
+def test_the_fast_way_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: Any) -> Any:
+        raise AssertionError("read carefully")
+
+    monkeypatch.setattr(arrow.Table, "carefully", fail)
+    for threads in (1, 2):
+        same(rm.evaluate(table(JUDGED, "grade"), table(), METRICS, threads=threads), expected())
+
+
+# ---------------------------------------------------------------------------------------------
+# The command
+
+
+def test_columns_of_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(table().rename_columns(["qid", "did", "sim"]), "run")
+    pq.write_table(table(JUDGED, "grade").rename_columns(["qid", "docno", "label"]), "qrels")
+    names = ["query_id=qid", "qrels.doc_id=docno", "run.doc_id=did", "score=sim", "grade=label"]
+    argv = [f"--column={name}" for name in names]
+    for more in ([], ["--input-format", "parquet"]):
+        assert main(["eval", "qrels", "run", "-mmap", "--format", "json", *argv, *more]) == 0
+        out, err = capsys.readouterr()
+        assert json.loads(out)["runs"][0]["mean"]["map"] == expected()["map"]
+        assert err == ""
+    assert main(["eval", "qrels", "run", *argv[1:]]) == 1
+    assert capsys.readouterr().err.startswith(
+        "rankmeter: qrels: no column query_id; there are qid,"
+    )
+    rows: Any = [("q1", "a", None), ("q1", None, 1.0)]
+    pq.write_table(table(rows), "bad")
+    pq.write_table(table(JUDGED, "grade"), "qrels")
+    assert main(["eval", "qrels", "bad", "--errors", "collect"]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "rankmeter: bad: row 0: score is null",
+        "rankmeter: bad: row 1: doc_id is null",
+    ]
+
+
+# ---------------------------------------------------------------------------------------------
+# Damage
+
+
+def _coded(content: Any) -> Any:
+    return changed(content, lambda column: column.dictionary_encode())
+
+
+def _viewed(content: Any) -> Any:
+    change = ID_TYPES["string_view"]
+    long = changed(content, lambda c: pa.array([x * 9 for x in c.to_pylist()]), ("doc_id",))
+    return changed(long, change) if change else long
+
+
+SHAPES: list[tuple[str, Callable[[Any], Any]]] = [
+    ("plain", lambda content: content),
+    ("coded", _coded),
+    ("views", _viewed),
+]
+WHOLE = {
+    (side, name, shape): write(change(content))
+    for side, content in (("run", table()), ("qrels", table(JUDGED, "grade")))
+    for name, (write, _) in FILES.items()
+    for shape, change in SHAPES
+    if shape != "views" or not name.startswith("parquet")
+}
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> tuple[str, bytes]:
+    key = draw(st.sampled_from(sorted(WHOLE)))
+    data = bytearray(WHOLE[key])
+    for _ in range(draw(st.integers(0, 4))):
+        place = draw(st.integers(0, max(0, len(data) - 1)))
+        kind = draw(st.integers(0, 5))
+        if kind < 3:
+            data[place : place + 1] = bytes([draw(st.sampled_from([0, 1, 2, 8, 127, 128, 255]))])
+        elif kind == 3:
+            data[place : place + 4] = draw(st.sampled_from([b"\xff" * 4, b"\0\0\0\x7f", b"\0" * 4]))
+        elif kind == 4:
+            del data[place : place + draw(st.integers(1, 40))]
+        else:
+            data = data[:place]
+    return key[0], bytes(data)
+
+
+def check_damage(side: str, data: bytes, threads: int) -> None:
+    given: dict[str, Any] = {"qrels": QRELS, "run": RUN, side: io.BytesIO(data)}
+    ours = outcome(lambda: rm.evaluate(**given, metrics=METRICS, threads=threads))
+    read = {"qrels": read_qrels, "run": read_run}[side]
+
+    def carefully() -> rm.Evaluation:
+        given[side] = read(io.BytesIO(data))
+        return rm.evaluate(**given, metrics=METRICS)
+
+    alike(ours, outcome(carefully))
+
+
+@settings(max_examples=400)
+@given(damaged(), st.sampled_from([1, 2]))
+def test_damage_is_seen_or_harmless(file: tuple[str, bytes], threads: int) -> None:
+    check_damage(*file, threads)
+
+
+@pytest.mark.slow
+@settings(max_examples=5_000)
+@given(damaged(), st.sampled_from([1, 2]))
+def test_much_damage_is_seen_or_harmless(file: tuple[str, bytes], threads: int) -> None:
+    check_damage(*file, threads)
