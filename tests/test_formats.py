@@ -1002,3 +1002,36 @@ def test_damage_is_seen_or_harmless(file: tuple[str, bytes], threads: int, size:
 @given(damaged(), st.sampled_from([1, 2]), st.sampled_from([20, 60, 1 << 20]))
 def test_much_damage_is_seen_or_harmless(file: tuple[str, bytes], threads: int, size: int) -> None:
     check_damage(*file, threads, size)
+
+
+@pytest.mark.parametrize("format", [None, "msmarco"])
+def test_scores_are_not_taken_for_ranks(format: str | None) -> None:
+    run = b"q1 a 3\nq1 b 0.1\n"
+    with pytest.raises(ValueError, match=r"<file>:2: the rank '0.1' is no whole number; scores"):
+        rm.evaluate({"q1": {"a": 1}}, io.BytesIO(run), "mrr", format=format)
+
+
+def test_lines_that_end_with_cr_alone_are_refused() -> None:
+    for text in (b"q1 Q0 a 1 2 t\rq1 Q0 b 2 1 t\r", b"q1 a 1\rq1 b 2"):
+        with pytest.raises(ValueError, match="end with CR alone"):
+            rm.evaluate({"q1": {"a": 1}}, io.BytesIO(text), "mrr")
+
+
+def test_json_judgments_take_the_fast_way() -> None:
+    qrels, run = '{"q": {"😀": 1}}'.encode(), b"q Q0 \xff 1 1.0 t\n" + "q Q0 😀 2 1.0 t\n".encode()
+    same = b'{"query_id": "q", "qrels": {"\xf0\x9f\x98\x80": 1}}\n'
+    for judged in (qrels, same, "q 0 😀 1\n".encode()):
+        assert rm.evaluate(io.BytesIO(judged), io.BytesIO(run), "mrr")["mrr"] == 0.5
+
+
+def test_a_first_json_line_longer_than_what_is_looked_at() -> None:
+    ids = ",".join(f'"d{i}"' for i in range(200_000))
+    run = f'{{"query_id": "q", "ranked": [{ids}]}}\n{{"query_id": "r", "ranked": ["a"]}}\n'
+    ev = rm.evaluate({"q": {"d9": 1}, "r": {"a": 1}}, io.BytesIO(run.encode()), "mrr")
+    assert ev.per_query == {"q": {"mrr": 0.1}, "r": {"mrr": 1.0}}
+
+
+@pytest.mark.parametrize("options", [{"format": "xml"}, {"columns": {"id": "x"}}])
+def test_options_are_checked_even_where_nothing_is_read(options: Any) -> None:
+    with pytest.raises(ValueError):
+        rm.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "mrr", **options)

@@ -1,8 +1,8 @@
 """Tables: whatever speaks Arrow, and Parquet, Arrow IPC and Feather files. pyarrow reads them all.
 
-A table has the columns ``query_id``, ``doc_id`` and ``score`` or ``rank`` (the lowest is best), or
-for judgments ``grade`` or ``relevance``. Ids are texts, or integers, which become their decimal
-texts. Rows are counted from 0.
+A table has the columns ``query_id``, ``doc_id`` and ``score`` or ``rank`` (whole numbers, the
+lowest is best), or for judgments ``grade`` or ``relevance``. Ids are texts, or integers, which become
+their decimal texts. Rows are counted from 0.
 """
 
 from __future__ import annotations
@@ -121,6 +121,8 @@ class Table:
         if start.startswith(b"FEA1"):
             table = import_module("pyarrow.feather").read_table(given)
             return table.schema, table.to_batches()
+        if not start.startswith(b"\xff\xff\xff\xff"):
+            raise ValueError(f"{self.name}: neither Parquet nor Arrow")
         file = self._arrow.OSFile(given) if on_disk else self._arrow.PythonFile(given, "r")
         file.seek(max(0, file.size() - len(_END_OF_STREAM)))
         if file.read() != _END_OF_STREAM:
@@ -163,7 +165,7 @@ class Table:
         if any(column.null_count for column in (*ids, numbers)):
             return None
         values = numbers.to_numpy()
-        if self._ranked and not np.isfinite(values).all():
+        if self._ranked and not (np.isfinite(values) & (values == np.floor(values))).all():
             return None
         return _Columns(*_texts(ids[0]), *_texts(ids[1]), -values if self._ranked else values)
 
@@ -244,6 +246,8 @@ class Table:
                     mistakes.add_row(row, f"{noun} is NaN")
                 elif abs(number) == np.inf and self._number != "score":
                     mistakes.add_row(row, f"{noun} is infinite")
+                elif self._ranked and not number.is_integer():
+                    mistakes.add_row(row, f"{noun} is {number!r}, no whole number")
                 elif document in documents:
                     mistakes.add_row(
                         row,

@@ -588,7 +588,7 @@ class Evaluator:
         self.metrics, self._compiled = compile_metrics(metrics)
         self._columns: Columns | None = None
         self._judgments: Judgments | None = None
-        _check_errors(errors)
+        _check_reading(format, columns, errors)
         if _is_columnar(qrels):
             from rankmeter.inputs import read_qrels  # not everybody has files or tables
 
@@ -652,7 +652,7 @@ class Evaluator:
             raise ValueError(f"missing must be 'zero', 'skip' or 'error', not {missing!r}")
         if duplicates not in ("error", "first"):
             raise ValueError(f"duplicates must be 'error' or 'first', not {duplicates!r}")
-        _check_errors(errors)
+        _check_reading(format, columns, errors)
         scored = self._score(run, ties, duplicates, checked(threads), format, columns, errors)
         return self._result(*scored, missing)
 
@@ -949,12 +949,17 @@ def _is_columnar(given: object) -> bool:
     """Whether this is a table or a file, or names one."""
     return (
         isinstance(given, (str, os.PathLike))
-        or hasattr(given, "__arrow_c_stream__")
         or hasattr(given, "read")
+        # A Series of pandas speaks Arrow, too, but is a mapping, not a table.
+        or (hasattr(given, "__arrow_c_stream__") and getattr(given, "ndim", 2) == 2)
     )
 
 
-def _check_errors(errors: str) -> None:
+def _check_reading(format: Format, columns: Names, errors: str) -> None:
+    if format is not None or columns is not None:
+        from rankmeter.inputs import check_options
+
+        check_options(format, columns)
     if errors not in ("raise", "collect"):
         raise ValueError(f"errors must be 'raise' or 'collect', not {errors!r}")
 

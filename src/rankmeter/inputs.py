@@ -26,6 +26,7 @@ _ARROW_FILES = {
     b"FEA1": "arrow",
     b"\xff\xff\xff\xff": "arrow",
 }
+_JSON_LINE = re.compile(rb"\s*\{\s*\"query_id\"\s*:\s*[\"0-9-]")
 _JSON = re.compile(rb"[ \t]*\{\s*[\"}]")  # below a blank line, an id may begin so
 
 
@@ -104,7 +105,8 @@ def read_qrels(
         for queries in judged.mappings(mistakes):
             qrels |= queries
         with _named(judged.name):
-            return Judgments(qrels, metrics)
+            rows = rows_of_mapping(qrels)
+            return Judgments(qrels, metrics) if rows is None else Columns(rows, metrics)
     with _named(judged.name):
         rows = judged.whole()
         if rows is not None and (prepared := Columns(rows, metrics)).usual:
@@ -140,8 +142,8 @@ def _recognised(start: bytes) -> str | None:
     line = start.lstrip().partition(b"\n")[0]
     try:
         content = json.loads(line)
-    except (ValueError, RecursionError):
-        return "json"  # or none at all, and then it says so
+    except (ValueError, RecursionError):  # none at all, or longer than what there is of it
+        return "jsonl" if _JSON_LINE.match(start) else "json"
     id_ = content.get("query_id")
     return "jsonl" if isinstance(id_, (str, int)) else "json"
 
@@ -176,6 +178,13 @@ def encoded(id_: str) -> bytes:
 def decoded(id_: bytes) -> str:
     """Return the text of an id, whatever its bytes."""
     return id_.decode("utf-8", "surrogateescape")
+
+
+def check_options(format: Any, columns: Any) -> None:
+    """Refuse what `open_input` would refuse, whether there is something to open or not."""
+    for side in SIDES:
+        _format_of(side, format)
+        _columns_of(side, columns)
 
 
 def _format_of(side: str, format: Any) -> str | None:

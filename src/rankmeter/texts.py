@@ -156,6 +156,9 @@ class Text:
                 mistakes.add(number, self._wrong_columns(line) + hint, line)
             elif value is None or not -largest <= value <= largest:
                 mistakes.add(number, _wrong_number(fields[at_number], noun) + hint, line)
+            elif noun == "rank" and not value.is_integer():
+                what = f"the rank {shown(fields[at_number])!r} is no whole number"
+                mistakes.add(number, f"{what}; scores need TREC's six columns", line)
             else:
                 if first != query:
                     query = first
@@ -216,8 +219,17 @@ def recognised(source: Source, side: str, start: bytes, layout: Layout | None = 
         Its text, or the first part of it.
     layout : Layout, optional
         What it holds, if that is known.
+
+    Raises
+    ------
+    ValueError
+        The lines end as only old machines do.
     """
     three = THREE_COLUMNS[side]
+    # A CR is a blank like others, unless it parts lines.
+    lines = start.split(b"\r") if b"\n" not in start else []
+    if sum(len(line.split()) >= len(three.columns) for line in lines) > 1:
+        raise ValueError(f"{source.name}: the lines end with CR alone; save it with LF or CRLF")
     offset = 0
     for line in BytesIO(start) if layout in (None, three) else ():
         offset += len(line)

@@ -9,7 +9,7 @@ described here but left to the careful reader, which gives the same digits or sa
 from os import urandom
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.math cimport isfinite
+from libc.math cimport floor, isfinite
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
@@ -180,7 +180,7 @@ cdef bint read_line(
     if not read_number(number, &row.number):
         return False
     if layout.ranked:
-        if not isfinite(row.number):
+        if not isfinite(row.number) or row.number != floor(row.number):
             return False
         row.number = -row.number
     return row.query.start[0] != b"#" or is_data(row, layout, second)
@@ -274,7 +274,7 @@ cdef class Rows:
         more : bool
             Whether one column or more follow the number; otherwise none may.
         ranked : bool
-            Whether the number is a rank: the lowest is best.
+            Whether the number is a rank, a whole number: the lowest is best.
         """
         cdef Rows rows = Rows.__new__(Rows)
         if not 0 <= length <= text.shape[0]:
