@@ -6,6 +6,7 @@ a new *parameter* needs a line in ``PARAMETERS`` below.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -140,13 +141,45 @@ def _gains(positive: list[float]) -> st.SearchStrategy[str]:
     )
 
 
+def _highest_grades(positive: list[float]) -> st.SearchStrategy[str]:
+    """A highest grade that no grade of the qrels is above."""
+    least = max(1, math.ceil(max(positive, default=1)))
+    return st.sampled_from([least, least + 1, least + 7]).map(str)
+
+
 PARAMETERS: Mapping[str, Callable[[list[float]], st.SearchStrategy[str]]] = {
     "rel": lambda positive: st.sampled_from(["1", "2", "3", "0.5", "1.5", "1.0"]),
     "gain": lambda positive: st.one_of(
         st.sampled_from(["exponential", "linear"]), _gains(positive)
     ),
     "discount": lambda positive: st.sampled_from(["log2", "jarvelin"]),
+    "judged_only": lambda positive: st.sampled_from(["true", "false"]),
+    "norm": lambda positive: st.sampled_from(["all", "capped"]),
+    "multiple": lambda positive: st.sampled_from(["1", "0.01", "0.2", "0.5", "0.7", "1.5", "3"]),
+    "recall": lambda positive: st.one_of(
+        st.integers(0, 10).map(lambda i: repr(i / 10)),
+        st.sampled_from(["0", "1", "0.25", "0.75", "0.01", "0.999", "0.3333"]),
+    ),
+    "rounding": lambda positive: st.sampled_from(["nearest", "up"]),
+    "p": lambda positive: st.sampled_from(["0.8", "0.5", "0.95", "0.1", "0.001", "0.999"]),
+    "grading": lambda positive: st.sampled_from(["binary", "graded"]),
+    "max": _highest_grades,
+    "beta": lambda positive: st.sampled_from(["1", "2", "0.5", "0.1", "3.7"]),
+    "weight": lambda positive: st.sampled_from(["squared", "plain"]),
+    **{
+        name: lambda positive: st.sampled_from(["0", "1", "-1", "0.5", "-2.25", "0.1", "100"])
+        for name in "abcd"
+    },
+    "documents": lambda positive: st.sampled_from(["0", "10", "1000", "8841823"]),
 }
+
+
+def _must_be_written(name: str, parameter: str, positive: list[float]) -> bool:
+    """Whether the metric cannot be had without the parameter."""
+    if (name, parameter) == ("iprec", "recall"):
+        return True  # it has no default
+    # The default of err must not be below a grade.
+    return (name, parameter) == ("err", "max") and max(positive, default=0) > 4
 
 
 @st.composite
@@ -154,12 +187,12 @@ def metric_texts(draw: st.DrawFn, positive: list[float], name: str | None = None
     """A metric of any row, with any of its parameters, spelled in the package's own way."""
     row = METRICS[name or draw(st.sampled_from(sorted(METRICS)))]
     text = row.name
-    if row.cutoff == "required" or draw(st.booleans()):
+    if row.cutoff == "required" or (row.cutoff == "optional" and draw(st.booleans())):
         text += f"@{draw(st.sampled_from([1, 2, 3, 5, 10, 1000]))}"
     parameters = [
         f"{parameter}={draw(PARAMETERS[parameter](positive))}"
         for parameter in row.parameters
-        if draw(st.integers(0, 2)) == 0
+        if _must_be_written(row.name, parameter, positive) or draw(st.integers(0, 2)) == 0
     ]
     return f"{text}({','.join(parameters)})" if parameters else text
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import reference
-from reference import HAND, REFERENCE, Hand
+from reference import COUNTS, HAND, REFERENCE, Hand
 
 import rankmeter as rm
 from rankmeter.metrics import METRICS
@@ -34,8 +34,19 @@ def test_each_metric_has_a_reference_and_a_hand_computed_value(name: str) -> Non
     assert name in REFERENCE, f"write {name} in plain Python in tests/reference.py"
     assert HAND.get(name), f"work a value of {name} out on paper, in HAND of tests/reference.py"
     for parameter in METRICS[name].parameters:
-        assert any(f"{parameter}=" in hand.metric for hand in HAND[name]), (
+        if parameter == "judged_only":
+            continue  # it shortens the ranking before any metric sees it
+        assert any(parameter in reference.parse(hand.metric)[2] for hand in HAND[name]), (
             f"no hand-computed value of {name} uses {parameter}="
+        )
+
+
+def test_a_hand_computed_value_leaves_out_what_is_not_judged() -> None:
+    for value in (True, False):
+        assert any(
+            reference.parse(hand.metric)[2].get("judged_only") is value
+            for hands in HAND.values()
+            for hand in hands
         )
 
 
@@ -56,7 +67,7 @@ def test_hand_computed_value(hand: Hand) -> None:
     assert value == close(float(hand.value))
     by_reference = reference.evaluate({"q": hand.qrels}, {"q": hand.ranked}, [hand.metric])
     assert by_reference.mean[hand.metric] == value
-    if isinstance(hand.value, Fraction) and hand.metric.partition("@")[0] != "map":
+    if isinstance(hand.value, Fraction) and reference.parse(hand.metric)[0] in COUNTS:
         assert value == float(hand.value), "a quotient of two counts is rounded once"
 
 
@@ -138,6 +149,12 @@ def test_map_at_k_divides_by_all_relevant_too() -> None:
     assert score("map@3", ["a", "x", "y", "z", "b"], {"a": 1, "b": 1}) == 0.5
 
 
+def test_map_at_k_capped_divides_by_what_fits() -> None:
+    # 1/1 within one; two are relevant, one fits
+    assert score("map@1(norm=capped)", ["a", "b"], {"a": 1, "b": 1}) == 1.0
+    assert score("map@1", ["a", "b"], {"a": 1, "b": 1}) == 0.5
+
+
 # ---------------------------------------------------------------------------------------------
 # ndcg
 
@@ -216,6 +233,79 @@ def test_discount_jarvelin_does_not() -> None:
     assert score("ndcg(discount=jarvelin)", ["x", "a"], {"a": 1}) == 1.0
     assert score("ndcg(discount=jarvelin)", ["x", "y", "a"], {"a": 1}) == close(1 / log2(3))
     assert score("ndcg(discount=jarvelin)", ["x", "y", "z", "a"], {"a": 1}) == 0.5
+
+
+# ---------------------------------------------------------------------------------------------
+# What was not judged
+
+UNLISTED_AND_NEGATIVE = (["x", "e", "d", "a"], {"a": 1, "d": 0, "e": -1})
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [("mrr", 1 / 2), ("precision@2", 1 / 2), ("num_ret", 2.0), ("judged@2", 1.0), ("bpref", 0.0)],
+)
+def test_judged_only_closes_the_gaps_before_anything_else(metric: str, value: float) -> None:
+    assert score(f"{metric}(judged_only=true)", *UNLISTED_AND_NEGATIVE) == value
+    assert score(f"{metric}(judged_only=false)", *UNLISTED_AND_NEGATIVE) == score(
+        metric, *UNLISTED_AND_NEGATIVE
+    )
+
+
+def test_judged_only_reads_a_list_to_its_end() -> None:
+    assert score("mrr@1(judged_only=true)", [*"xstuvw", "a"], {"a": 1}) == 1.0
+    with pytest.raises(ValueError, match="x"):
+        score("mrr@1(judged_only=true)", ["a", "x", "x"], {"a": 1})
+
+
+def test_a_negative_grade_is_not_a_judgment() -> None:
+    ranked, judged = UNLISTED_AND_NEGATIVE
+    assert score("judged@2", ranked, judged) == 0.0
+    assert score("unjudged@3", ranked, judged) == 2 / 3
+    assert score("num_nonrel_judged_ret", ranked, judged) == 1.0
+    # e is not judged, so nothing stands above a but d
+    assert score("bpref", ["x", "e", "a", "d"], judged) == 1.0
+
+
+def test_infap_knows_a_document_of_the_pool_from_an_unlisted_one() -> None:
+    # 1/2 + 1/2 * 1 * 1/2, and 1/2 + 1/2 * 0
+    assert score("infap", ["e", "a"], {"a": 1, "e": -1}) == close(3 / 4)
+    assert score("infap", ["x", "a"], {"a": 1, "e": -1}) == 1 / 2
+
+
+def test_rbp_and_its_residual_are_a_whole_where_all_found_is_relevant() -> None:
+    ranked, judged = ["a", "x", "b"], {"a": 1, "b": 1}
+    both = score("rbp(p=0.5)", ranked, judged) + score("rbp_residual(p=0.5)", ranked, judged)
+    assert both == 1.0
+
+
+@pytest.mark.parametrize("metric", ["err", "err@1"])
+def test_err_refuses_a_grade_above_its_highest(metric: str) -> None:
+    for ranked in (["a"], ["x"]):
+        with pytest.raises(ValueError, match="5"):
+            score(metric, ranked, {"a": 5})
+    assert score("err(max=5)", ["a"], {"a": 5}) == 31 / 32
+
+
+@pytest.mark.parametrize("metric", ["iprec", "iprec(rel=2)", "iprec(rounding=up)"])
+def test_iprec_has_no_default_recall(metric: str) -> None:
+    with pytest.raises(ValueError, match="recall"):
+        score(metric, ["a"], {"a": 1})
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        *("rbp(p=0)", "rbp(p=1)", "rbp(p=1.5)", "rbp(p=nan)", "rbp_residual(p=-0.5)"),
+        *("iprec(recall=-0.1)", "iprec(recall=1.1)", "iprec(recall=nan)"),
+        *("rprec(multiple=0)", "rprec(multiple=-1)", "rbp(grading=none)", "map(norm=none)"),
+        *("iprec11(rounding=down)", "set_f(weight=cubed)", "mrr(judged_only=perhaps)"),
+        *("num_q@5", "set_f@10", "rprec@3", "gm_map@10", "bpref@10"),  # these have no cut-off
+    ],
+)
+def test_wrong_values_of_parameters_are_refused(metric: str) -> None:
+    with pytest.raises(ValueError):
+        score(metric, ["a"], {"a": 1})
 
 
 # ---------------------------------------------------------------------------------------------
@@ -388,6 +478,36 @@ def test_the_mean_is_an_exactly_rounded_sum_over_the_number_of_queries() -> None
         one_by_one += 1 / 3
     assert one_by_one != math.fsum([1 / 3] * 10)
     assert rm.evaluate(qrels, run, "mrr")["mrr"] == math.fsum([1 / 3] * 10) / 110
+
+
+@pytest.mark.parametrize("metric", ["gm_map", "gm_bpref"])
+def test_the_geometric_mean_takes_a_low_value_for_a_hundred_thousandth(metric: str) -> None:
+    qrels = {"1": {"a": 1, "b": 1, "c": 1, "d": 1}, "2": {"a": 1}, "3": {"a": 1}}
+    run = {"1": ["a"], "2": ["a"], "3": ["x"]}
+    values = {"1": 1 / 4, "2": 1.0, "3": 0.0}
+    for queries, mean in (("12", 1 / 2), ("3", 1e-5), ("123", (1 / 4 * 1 * 1e-5) ** (1 / 3))):
+        judged = {query: qrels[query] for query in queries}
+        ev = rm.evaluate(judged, run, metric)
+        # the floor is for the mean alone
+        assert {query: row[metric] for query, row in ev.per_query.items()} == {
+            query: values[query] for query in queries
+        }
+        assert ev[metric] == close(mean)
+        assert ev[metric] == reference.evaluate(judged, run, [metric]).mean[metric]
+
+
+def test_a_query_missing_from_the_run_counts_as_an_empty_ranking() -> None:
+    qrels = {"1": {"a": 1}, "2": {"a": 1, "b": 1, "c": 1}}
+    run = {"1": ["a"]}
+    for metric, missing in (
+        ("num_q", 1.0),
+        ("num_rel", 3.0),
+        ("num_ret", 0.0),
+        ("yaap", math.log(1 / 4)),  # (1 + 0) / (1 + 3 - 0)
+        ("utility(c=-1)", -3.0),
+        ("rbp_residual", 1.0),  # nothing is known
+    ):
+        assert rm.evaluate(qrels, run, metric).per_query["2"][metric] == close(missing)
 
 
 def test_the_digits_are_the_same_from_lists_scores_and_single_functions() -> None:

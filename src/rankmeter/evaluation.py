@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter, deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
@@ -13,8 +15,8 @@ import numpy.typing as npt
 
 from rankmeter._core.columns import Columns, Rows
 from rankmeter._core.mappings import Judgments, type_mismatch
-from rankmeter._core.rounded import exact_sums
-from rankmeter.metrics import Metric, compile_metrics, parse
+from rankmeter._core.rounded import exact_sums, geometric_means
+from rankmeter.metrics import METRICS, Metric, compile_metrics, parse
 from rankmeter.tables import render
 from rankmeter.threads import MOST, checked, pool
 
@@ -37,6 +39,8 @@ Array = npt.NDArray[Any]
 File = str | os.PathLike[str] | IO[bytes]
 Qrels = Mapping[Any, Mapping[Any, Any]] | File | ArrowStream
 Run = Mapping[Any, Sequence[Hashable] | Mapping[Any, Any]] | File | ArrowStream
+_LEAST = 0.00001  # that a geometric mean counts, as trec_eval has it
+
 Format = str | Mapping[str, str] | None
 Names = Mapping[str, str] | Mapping[str, Mapping[str, str]] | None
 Errors = Literal["raise", "collect"]
@@ -182,10 +186,48 @@ class Evaluation:
 
     @property
     def mean(self) -> dict[str, float]:
-        """Mean over the queries of each metric: exactly rounded sum / number of queries."""
+        """Mean over the queries of each metric: exactly rounded sum / number of queries.
+
+        That of gm_map and gm_bpref is geometric: e^(mean of log(value)), where values below 0.00001
+        count as that.
+        """
         count = len(self)
-        sums = exact_sums(self.values)
-        return {name: total / count for name, total in zip(self.metrics, sums, strict=True)}
+        means = {name: total / count for name, total in self.sum.items()}
+        geometric = [i for i, name in enumerate(self.metrics) if _is_geometric(name)]
+        if geometric:
+            columns = geometric_means(self.values[:, geometric], _LEAST)
+            means |= {self.metrics[i]: value for i, value in zip(geometric, columns, strict=True)}
+        return means
+
+    @property
+    def sum(self) -> dict[str, float]:
+        """Exactly rounded sum over the queries of each metric."""
+        return dict(zip(self.metrics, exact_sums(self.values), strict=True))
+
+    @property
+    def min(self) -> dict[str, float]:
+        """Lowest value of each metric."""
+        return self._of_columns(self.values.min(axis=0))
+
+    @property
+    def max(self) -> dict[str, float]:
+        """Highest value of each metric."""
+        return self._of_columns(self.values.max(axis=0))
+
+    @property
+    def median(self) -> dict[str, float]:
+        """Median of each metric; with an even number of queries, the mean of the middle two."""
+        return self._of_columns(np.median(self.values, axis=0))
+
+    @property
+    def std(self) -> dict[str, float]:
+        """Standard deviation of each metric over the queries, as of a sample; nan for one query."""
+        if len(self) == 1:
+            return dict.fromkeys(self.metrics, math.nan)
+        return self._of_columns(self.values.std(axis=0, ddof=1))
+
+    def _of_columns(self, values: npt.NDArray[np.float64]) -> dict[str, float]:
+        return dict(zip(self.metrics, values.tolist(), strict=True))
 
     @property
     def per_query(self) -> dict[Any, dict[str, float]]:
@@ -221,7 +263,10 @@ class Evaluation:
             If it is neither a name nor a `Metric`.
         """
         column = self._column(metric)
-        return exact_sums(self.values[:, column : column + 1])[0] / len(self)
+        values = self.values[:, column : column + 1]
+        if _is_geometric(self.metrics[column]):
+            return geometric_means(values, _LEAST)[0]
+        return exact_sums(values)[0] / len(self)
 
     def _column(self, metric: str | Metric) -> int:
         if metric in self.metrics:
@@ -758,6 +803,10 @@ class Evaluator:
         self, filled: Array, marks: Array, others: Sequence[Any], missing: str
     ) -> Evaluation:
         queries, answerable = self.query_ids, self._answerable
+        judged = self._columns if self._columns is not None else self._judgments
+        assert judged is not None
+        if not marks.all():
+            judged.score_missing(filled, marks)
         values, lowest, highest = filled
         retrieved = marks.view(np.bool_)
         evaluated = int(marks.sum())
@@ -910,6 +959,11 @@ def evaluate(
         columns=columns,
         errors=errors,
     )
+
+
+@lru_cache(maxsize=1024)
+def _is_geometric(metric: str) -> bool:
+    return METRICS[parse(metric).name].mean == "geometric"
 
 
 def _sample(queries: Sequence[Any]) -> str:

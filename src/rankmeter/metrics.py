@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from operator import index
 from types import MappingProxyType
 from typing import Any
 
 from rankmeter._core.kernels import METRICS as _ROWS
-from rankmeter._core.kernels import Metrics, Row
+from rankmeter._core.kernels import Metrics
+from rankmeter._core.rows import PARAMETERS, Row
 
 METRICS: Mapping[str, Row] = MappingProxyType({row.name: row for row in _ROWS})
 """Every metric, by name."""
 
-DEFAULTS: Mapping[str, Any] = MappingProxyType(
-    {"rel": 1.0, "gain": "exponential", "discount": "log2"}
-)
-"""The parameters of the metrics and their defaults."""
-
 _SPELLING = re.compile(r"([A-Za-z][A-Za-z0-9_.]*)(?:@([^()]*))?(?:\((.*)\))?", re.DOTALL)
-_PARAMETER = re.compile(r"\s*([a-z]+)\s*=\s*(\{[^{}]*\}|[^,{}]*)\s*(?:,|$)")
+_PARAMETER = re.compile(r"\s*([a-z_]+)\s*=\s*(\{[^{}]*\}|[^,{}]*)\s*(?:,|$)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Metric:
     """A metric with its cut-off and parameters.
 
     Equal metrics compare equal and hash alike however they were spelled; `str` gives a name that
-    `parse` reads back.
+    `parse` reads back. A parameter is also an attribute, with its default if it was not given.
 
     Parameters
     ----------
@@ -38,19 +34,20 @@ class Metric:
         The name of a row of ``METRICS``, such as ``"ndcg"``.
     k : int, optional
         The cut-off, at least 1; without one the whole ranking counts.
-    rel : float
-        Grades from here on are relevant; must be above 0. Default 1.
-    gain : str or tuple of (float, float)
-        For nDCG: ``"exponential"`` (2^grade - 1, the default), ``"linear"`` (the grade), or a
-        mapping from grade to gain, kept as sorted pairs.
-    discount : str
-        For nDCG: ``"log2"``, 1 / log2(rank + 1) (default), or ``"jarvelin"``,
-        1 / max(1, log2(rank)).
+    **parameters
+        Those of the row, such as ``rel`` (grades from here on are relevant, default 1), ``gain``
+        (``"exponential"``, ``"linear"`` or a mapping from grade to gain) or ``judged_only``;
+        ``rankmeter metrics`` lists them.
+
+    Attributes
+    ----------
+    parameters : tuple of (str, object)
+        Those that are not at their defaults; a gain that is a mapping as sorted pairs.
 
     Raises
     ------
     ValueError
-        For an unknown name, a parameter that the metric does not take, or a wrong value.
+        For an unknown name, a parameter that the metric does not take or lacks, or a wrong value.
     TypeError
         For a value of the wrong type.
 
@@ -61,44 +58,51 @@ class Metric:
     'ndcg@10(gain=linear)'
     >>> rm.Metric("ndcg", 10, gain="linear") == rm.parse("ndcg_cut_10")
     True
+    >>> rm.Metric("rbp").p
+    0.8
     """
 
     name: str
-    k: int | None = None
-    rel: float = field(default=1.0, kw_only=True)
-    gain: Any = field(default="exponential", kw_only=True)
-    discount: str = field(default="log2", kw_only=True)
+    k: int | None
+    parameters: tuple[tuple[str, Any], ...]
 
-    def __post_init__(self) -> None:
-        row = METRICS.get(self.name)
+    def __init__(self, name: str, k: int | None = None, **parameters: Any) -> None:
+        row = METRICS.get(name)
         if row is None:
-            raise _unknown(self.name)
-        if self.k is None and row.cutoff == "required":
-            raise ValueError(f"{self.name} needs a cut-off, for example '{self.name}@10'")
-        for parameter, default in DEFAULTS.items():
-            if parameter not in row.parameters and getattr(self, parameter) != default:
-                raise ValueError(
-                    f"{self.name} has no parameter {parameter!r}; it takes "
-                    + " and ".join(map(repr, row.parameters))
-                )
-        gain = self.gain
-        if isinstance(gain, tuple):
-            gain = dict(gain)
-        Metrics([(row, self.k, self.rel, gain, self.discount)])  # refuses wrong values
-        if self.k is not None:
-            object.__setattr__(self, "k", index(self.k))
-        object.__setattr__(self, "rel", float(self.rel))
-        if not isinstance(gain, str):
-            pairs = sorted((float(grade), float(value)) for grade, value in gain.items())
-            object.__setattr__(self, "gain", tuple(pairs))
+            raise _unknown(name)
+        if k is None and row.cutoff == "required":
+            raise ValueError(f"{name} needs a cut-off, for example '{name}@10'")
+        given = {
+            key: dict(value) if key == "gain" and isinstance(value, tuple) else value
+            for key, value in parameters.items()
+        }
+        Metrics([(row, k, given)])  # refuses wrong values
+        kept = {key: PARAMETERS[key].checked(value) for key, value in given.items()}
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "k", None if k is None else index(k))
+        object.__setattr__(
+            self,
+            "parameters",
+            tuple(
+                (p, kept[p])
+                for p in row.parameters
+                if kept.get(p, row.defaults[p]) != row.defaults[p]
+            ),
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name in PARAMETERS and name in METRICS[self.name].parameters:
+            return dict(self.parameters).get(name, METRICS[self.name].defaults[name])
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __repr__(self) -> str:
+        cutoff = "" if self.k is None else f", {self.k}"
+        given = "".join(f", {name}={value!r}" for name, value in self.parameters)
+        return f"Metric({self.name!r}{cutoff}{given})"
 
     def __str__(self) -> str:
         cutoff = "" if self.k is None else f"@{self.k}"
-        given = [
-            f"{parameter}={_text(getattr(self, parameter))}"
-            for parameter in METRICS[self.name].parameters
-            if getattr(self, parameter) != DEFAULTS[parameter]
-        ]
+        given = [f"{name}={_text(value)}" for name, value in self.parameters]
         return self.name + cutoff + (f"({','.join(given)})" if given else "")
 
 
@@ -135,9 +139,7 @@ def parse(text: str) -> Metric:
     if not isinstance(text, str):
         raise TypeError(f"a metric is a str or a Metric, not {text!r}")
     match = _SPELLING.fullmatch(text.strip())
-    if match is None:
-        raise _unknown(text)
-    name, cutoff, arguments = match.groups()
+    name, cutoff, arguments = match.groups() if match else ("", None, None)
     if name not in METRICS:
         ours = _from_trec_eval(text.strip())
         if ours is None:
@@ -194,23 +196,21 @@ def _compile(metrics: tuple[str | Metric, ...]) -> tuple[tuple[str, ...], Metric
         named[str(given)] = metric
     if not named:
         raise ValueError("no metric was named: pass for example ['ndcg@10', 'recall@100']")
-    return tuple(named), Metrics(
-        [
-            (
-                METRICS[m.name],
-                m.k,
-                m.rel,
-                dict(m.gain) if isinstance(m.gain, tuple) else m.gain,
-                m.discount,
-            )
-            for m in named.values()
-        ]
-    )
+    return tuple(named), Metrics([(METRICS[m.name], m.k, _given(m)) for m in named.values()])
+
+
+def _given(metric: Metric) -> dict[str, Any]:
+    return {
+        name: dict(value) if isinstance(value, tuple) else value
+        for name, value in metric.parameters
+    }
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, float):
-        return f"{value:.0f}" if value.is_integer() and value < 1e15 else repr(value)
+        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else repr(value)
     if isinstance(value, tuple):
         return "{" + ",".join(f"{_text(grade)}:{_text(gain)}" for grade, gain in value) + "}"
     return str(value)
@@ -226,8 +226,8 @@ def _arguments(text: str | None) -> dict[str, Any]:
         name, value = match.group(1), match.group(2).strip()
         if name in arguments:
             raise ValueError(f"{name} is given twice")
-        if name not in DEFAULTS:
-            raise ValueError(f"unknown parameter {name!r}; there are {', '.join(DEFAULTS)}")
+        if name not in PARAMETERS:
+            raise ValueError(f"unknown parameter {name!r}; there are {', '.join(PARAMETERS)}")
         arguments[name] = _value(name, value)
         position = match.end()
     return arguments
@@ -235,24 +235,28 @@ def _arguments(text: str | None) -> dict[str, Any]:
 
 def _value(name: str, text: str) -> Any:
     try:
-        if name == "rel":
-            return float(text)
         if name == "gain" and text.startswith("{"):
             pairs = [entry.split(":") for entry in text[1:-1].split(",")]
             return {float(grade): float(gain) for grade, gain in pairs}
-    except ValueError:
-        shape = "a number" if name == "rel" else "{grade:gain,...}"
-        raise ValueError(f"{name} must be {shape}, not {text!r}") from None
-    return text
+        if name == "gain" or PARAMETERS[name].words:
+            return text
+        if name == "judged_only":
+            return {"true": True, "false": False}[text.lower()]
+        return float(text)
+    except (ValueError, KeyError):
+        shapes = {"gain": "{grade:gain,...}", "judged_only": "true or false"}
+        raise ValueError(f"{name} must be {shapes.get(name, 'a number')}, not {text!r}") from None
 
 
 def _from_trec_eval(text: str) -> str | None:
     for row in _ROWS:
         for theirs, ours in row.trec_eval.items():
-            pattern = re.escape(theirs).replace("_" + re.escape("{k}"), r"[_.]([0-9]+)")
+            pattern = re.escape(theirs)
+            pattern = pattern.replace("_" + re.escape("{k}"), r"[_.]([0-9]+)")
+            pattern = pattern.replace("_" + re.escape("{x}"), r"[_.]([0-9]*\.?[0-9]+)")
             match = re.fullmatch(pattern, text)
             if match is not None:
-                return str(ours.replace("{k}", match.group(1)) if match.groups() else ours)
+                return re.sub(r"\{[kx]\}", lambda _: match[1], ours)
     return None
 
 
@@ -277,13 +281,17 @@ def _unknown(text: str) -> ValueError:
     near = dict.fromkeys(known[n] for n in get_close_matches(name, known, n=3, cutoff=0.5))
     if name in known:
         near = {known[name]: None}
-    suggestions = [
-        repr(n + (cutoff or ("@10" if METRICS[n].cutoff == "required" else "")) + parameters)
-        for n in near
-    ]
+    suggestions = [repr(n + _cutoff_of(METRICS[n], cutoff) + parameters) for n in near]
     hint = (
         f"did you mean {' or '.join(suggestions)}?"
         if suggestions
         else f"there are {', '.join(METRICS)}"
     )
     return ValueError(f"unknown metric {text!r}: {hint}")
+
+
+def _cutoff_of(row: Row, given: str) -> str:
+    """The cut-off of a suggestion."""
+    if row.cutoff == "none":
+        return ""
+    return given or ("@10" if row.cutoff == "required" else "")

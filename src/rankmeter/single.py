@@ -314,7 +314,9 @@ def ndcg_at_k(
 @lru_cache(maxsize=64, typed=True)
 def _five_metrics(k: int, rel: float) -> Metrics:
     rows = ((_RECALL, k), (_PRECISION, k), (_NDCG, 10), (_MRR, None), (_HIT, k))
-    return Metrics([(row, cutoff, rel, "exponential", "log2") for row, cutoff in rows])
+    return Metrics(
+        [(row, cutoff, {"rel": rel} if "rel" in row.parameters else {}) for row, cutoff in rows]
+    )
 
 
 def retrieval_metrics(

@@ -14,7 +14,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
 
-from rankmeter._core.kernels cimport Metrics, complain, complaint
+from rankmeter._core.kernels cimport Metrics, complain, complaint, score_empty
 from rankmeter._core.query cimport Plan, Query, Values
 from rankmeter._core.ranks cimport (
     BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Slot, Ties, any_tied, empty_slots, place_found,
@@ -608,6 +608,16 @@ cdef class Columns:
         for i in range(min(self.n_queries, answerable.shape[0])):
             answerable[i] = self.grades[self.judged[i].first] >= 1.0
 
+    def score_missing(self, double[:, :, ::1] values, const unsigned char[::1] retrieved):
+        """Fill the rows of `values` for the queries that no run held, as for empty rankings."""
+        cdef Py_ssize_t i
+        for i in range(min(self.n_queries, retrieved.shape[0], values.shape[1])):
+            if not retrieved[i]:
+                score_empty(
+                    &self.metrics.plan, self.grades + self.judged[i].first, self.judged[i].n,
+                    values, i,
+                )
+
     def mapping(self):
         """Return ``{query: {document: grade}}`` for the door of mappings, ids decoded as UTF-8."""
         cdef Py_ssize_t i, j
@@ -660,6 +670,7 @@ cdef class Columns:
             or retrieved.shape[0] != self.n_queries
         ):
             raise ValueError("values or retrieved are of the wrong shape")
+        self.metrics.require_expectations(order == EXPECTED)
         if not rows.usual:
             return False
         start(&scratch)

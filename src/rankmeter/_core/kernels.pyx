@@ -1,29 +1,24 @@
-"""The metrics: one kernel each, and one row in ``METRICS``.
+"""From metrics to numbers: one loop over the kernels of the metrics that are asked for.
 
-A kernel is a formula over a ``Query`` (see query.pxd) and nothing else: no ids, files or Python.
-Each has a twin, ``expected_...``, for ``ties="expected"``: the mean of the formula over all orders
-within each group of equal scores, in closed form (McSherry and Najork, Computing information
-retrieval performance measures efficiently in the presence of tied scores, ECIR 2008). To add a
-metric, write its kernels here and its row at the end of the file; the parser, the command line, the
-documentation and the tests take everything they need from the row.
+The kernels and their rows stand in rank_based.pyx, graded.pyx, sets.pyx and pools.pyx.
 """
-
-from numbers import Integral
 
 from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
+from rankmeter._core.formulas cimport gain_of, ideal_dcg
 from rankmeter._core.query cimport (
-    EXPONENTIAL, FIRST_RELEVANT, GAINS, LINEAR, MAPPED, RELEVANT, Group, Kernel, Params, Plan,
-    Query, Reads, Task, Values,
+    EXPONENTIAL, FIRST_RELEVANT, GAINS, JUDGED, MAPPED, PY_SSIZE_T_MAX, Group, Params, Plan,
+    Query, Task, Values,
 )
-from rankmeter._core.rounded cimport discounts, exp2m1
+from rankmeter._core.rounded cimport discounts
+from rankmeter._core.rows cimport Row, read_gains, set_cutoff, set_parameter
 
+from rankmeter._core import graded, pools, rank_based, sets
 
-cdef extern from "Python.h":
-    Py_ssize_t PY_SSIZE_T_MAX
+METRICS = (*rank_based.ROWS, *graded.ROWS, *sets.ROWS, *pools.ROWS)
 
-cdef double SMALLEST_POSITIVE = 5e-324
 cdef double LARGEST_EXPONENTIAL_GRADE = 1023.0      # 2^1024 is no double
 cdef double SAFE_GRADE = 900.0                      # no sum of gains up to here overflows
 
@@ -31,261 +26,7 @@ cdef enum:                                          # what complain() may say
     LACKING = 1
     OVERFLOWING
     TOO_LARGE
-
-
-# What several formulas share
-
-cdef inline Py_ssize_t relevant_judged(const Query *query, const Params *params) noexcept nogil:
-    """R: the number of relevant documents in the judgments."""
-    cdef Py_ssize_t count = 0
-    while count < query.n_ideal and query.ideal[count] >= params.rel:
-        count += 1
-    return count
-
-
-cdef inline Py_ssize_t relevant_found(const Query *query, const Params *params) noexcept nogil:
-    """The number of relevant documents at ranks up to k."""
-    cdef Py_ssize_t i, count = 0
-    for i in range(query.n_found):
-        if query.ranks[i] > params.k:
-            break
-        count += query.grades[i] >= params.rel
-    return count
-
-
-cdef inline double gain_of(double grade, const Params *params) noexcept nogil:
-    """The gain of a document; grades up to 0 have none."""
-    cdef Py_ssize_t i
-    if not grade > 0.0:
-        return 0.0
-    if params.gain == LINEAR:
-        return grade
-    if params.gain == EXPONENTIAL:
-        return exp2m1(grade)
-    for i in range(params.n_gains):
-        if params.gain_grades[i] == grade:
-            return params.gain_values[i]
-    return 0.0
-
-
-cdef inline double discount_at(
-    Py_ssize_t rank, const Query *query, const Params *params
-) noexcept nogil:
-    """1 / log2(rank + 1), or 1 / max(1, log2(rank)), the same constants one rank later."""
-    rank -= params.discount_shift
-    return query.discounts[rank if rank > 1 else 1]
-
-
-cdef double dcg(const Query *query, const Params *params) noexcept nogil:
-    """DCG = sum of gain(grade at rank) * discount(rank) over ranks up to k."""
-    cdef double total = 0.0
-    cdef Py_ssize_t i
-    for i in range(query.n_found):
-        if query.ranks[i] > params.k:
-            break
-        total += gain_of(query.grades[i], params) * discount_at(query.ranks[i], query, params)
-    return total
-
-
-cdef double ideal_dcg(const Query *query, const Params *params) noexcept nogil:
-    """The DCG of all judged documents in the best order, highest gain first, cut at k."""
-    cdef double total = 0.0
-    cdef Py_ssize_t i, entry, rank = 0
-    if params.gain != MAPPED:
-        for i in range(min(query.n_ideal, params.k)):
-            if not query.ideal[i] > 0.0:
-                break
-            total += gain_of(query.ideal[i], params) * discount_at(i + 1, query, params)
-        return total
-    # A mapping need not rise with the grade, so its entries are gone through by gain.
-    for entry in range(params.n_gains):
-        for i in range(query.n_ideal):
-            if rank == params.k:
-                return total
-            if query.ideal[i] == params.gain_grades[entry]:
-                rank += 1
-                total += params.gain_values[entry] * discount_at(rank, query, params)
-    return total
-
-
-cdef inline Py_ssize_t relevant_tied(
-    const Group *group, const Query *query, const Params *params
-) noexcept nogil:
-    """The number of relevant documents in a group."""
-    cdef Py_ssize_t i = group.first
-    while i < group.end and query.grades[i] >= params.rel:
-        i += 1
-    return i - group.first
-
-
-cdef inline Py_ssize_t within(const Group *group, const Params *params) noexcept nogil:
-    """The number of ranks up to k that a group takes."""
-    return max(0, min(group.size, params.k - group.above))
-
-
-cdef double expected_found(const Query *query, const Params *params) noexcept nogil:
-    """Each document of a group stands at each of its ranks equally often."""
-    cdef double total = 0.0
-    cdef Py_ssize_t i
-    cdef const Group *group
-    for i in range(query.n_groups):
-        group = &query.groups[i]
-        if group.above >= params.k:
-            break
-        total += (
-            <double> relevant_tied(group, query, params) * <double> within(group, params)
-            / <double> group.size
-        )
-    return total
-
-
-# Kernels
-
-cdef double recall(const Query *query, const Params *params) noexcept nogil:
-    """relevant in the top k / R"""
-    cdef Py_ssize_t total = relevant_judged(query, params)
-    return <double> relevant_found(query, params) / <double> total if total else 0.0
-
-
-cdef double expected_recall(const Query *query, const Params *params) noexcept nogil:
-    cdef Py_ssize_t total = relevant_judged(query, params)
-    return expected_found(query, params) / <double> total if total else 0.0
-
-
-cdef double precision(const Query *query, const Params *params) noexcept nogil:
-    """relevant in the top k / k"""
-    return <double> relevant_found(query, params) / <double> params.k
-
-
-cdef double expected_precision(const Query *query, const Params *params) noexcept nogil:
-    return expected_found(query, params) / <double> params.k
-
-
-cdef double hit(const Query *query, const Params *params) noexcept nogil:
-    """1 if a relevant document is in the top k"""
-    return 1.0 if relevant_found(query, params) else 0.0
-
-
-cdef double expected_hit(const Query *query, const Params *params) noexcept nogil:
-    """1 - the share of orders that put all relevant documents of the group beyond k"""
-    cdef Py_ssize_t i, j, relevant, inside
-    cdef double none = 1.0
-    cdef const Group *group
-    for i in range(query.n_groups):
-        group = &query.groups[i]
-        if group.above >= params.k:
-            break
-        relevant = relevant_tied(group, query, params)
-        if not relevant:
-            continue
-        inside = within(group, params)
-        if relevant > group.size - inside:
-            return 1.0
-        for j in range(min(relevant, inside)):
-            none *= (
-                <double> (group.size - max(relevant, inside) - j) / <double> (group.size - j)
-            )
-        return 1.0 - none
-    return 0.0
-
-
-cdef double mrr(const Query *query, const Params *params) noexcept nogil:
-    """1 / rank of the first relevant document"""
-    cdef Py_ssize_t i
-    for i in range(query.n_found):
-        if query.ranks[i] > params.k:
-            break
-        if query.grades[i] >= params.rel:
-            return 1.0 / <double> query.ranks[i]
-    return 0.0
-
-
-cdef double expected_mrr(const Query *query, const Params *params) noexcept nogil:
-    """sum of 1 / rank * share of orders with the first relevant document there"""
-    cdef Py_ssize_t i, j, relevant
-    cdef double total = 0.0, none_yet = 1.0, left
-    cdef const Group *group
-    for i in range(query.n_groups):
-        group = &query.groups[i]
-        relevant = relevant_tied(group, query, params)
-        if not relevant:
-            continue
-        for j in range(min(within(group, params), group.size - relevant + 1)):
-            left = <double> (group.size - j)
-            total += none_yet * (<double> relevant / left) / <double> (group.above + j + 1)
-            none_yet *= (left - <double> relevant) / left
-        return total
-    return 0.0
-
-
-cdef double map_(const Query *query, const Params *params) noexcept nogil:
-    """sum of precision at the rank of each relevant document / R"""
-    cdef double total = 0.0
-    cdef Py_ssize_t i, relevant = 0
-    cdef Py_ssize_t judged = relevant_judged(query, params)
-    for i in range(query.n_found):
-        if query.ranks[i] > params.k:
-            break
-        if query.grades[i] >= params.rel:
-            relevant += 1
-            total += <double> relevant / <double> query.ranks[i]
-    return total / <double> judged if judged else 0.0
-
-
-cdef double expected_map(const Query *query, const Params *params) noexcept nogil:
-    """At a rank of a group, a relevant document stands in a share of the orders, and before it in
-    the group, in each of these, the others in proportion."""
-    cdef double total = 0.0, share, others
-    cdef Py_ssize_t i, j, relevant, before = 0
-    cdef Py_ssize_t judged = relevant_judged(query, params)
-    cdef const Group *group
-    for i in range(query.n_groups):
-        group = &query.groups[i]
-        if group.above >= params.k:
-            break
-        relevant = relevant_tied(group, query, params)
-        if not relevant:
-            continue
-        share = <double> relevant / <double> group.size
-        others = 0.0
-        if group.size > 1:
-            others = <double> (relevant - 1) / <double> (group.size - 1)
-        for j in range(within(group, params)):
-            total += (
-                share * (<double> (before + 1) + others * <double> j)
-                / <double> (group.above + j + 1)
-            )
-        before += relevant
-    return total / <double> judged if judged else 0.0
-
-
-cdef double ndcg(const Query *query, const Params *params) noexcept nogil:
-    """DCG / ideal DCG"""
-    cdef double ideal = ideal_dcg(query, params)
-    return dcg(query, params) / ideal if ideal > 0.0 else 0.0
-
-
-cdef double expected_ndcg(const Query *query, const Params *params) noexcept nogil:
-    """Each document of a group gets the mean of the group's discounts."""
-    cdef double ideal = ideal_dcg(query, params)
-    cdef double total = 0.0, weight
-    cdef Py_ssize_t i, j
-    cdef const Group *group
-    if not ideal > 0.0:
-        return 0.0
-    for i in range(query.n_groups):
-        group = &query.groups[i]
-        if group.above >= params.k:
-            break
-        if not query.grades[group.first] > 0.0:
-            continue
-        weight = 0.0
-        for j in range(within(group, params)):
-            weight += discount_at(group.above + j + 1, query, params)
-        weight /= <double> group.size
-        for j in range(group.first, group.end):
-            total += gain_of(query.grades[j], params) * weight
-    return total / ideal
+    ABOVE_THE_SCALE
 
 
 # The one loop over metrics
@@ -304,9 +45,73 @@ cdef int prepare(const Plan *plan, Query *query) except -1 nogil:
 cdef int score(const Plan *plan, Query *query, double *values) except -1 nogil:
     """Fill values[0 .. plan.n_tasks - 1]."""
     cdef Py_ssize_t i
+    cdef const Task *task
+    cdef Query condensed
+    cdef void *room = NULL
     prepare(plan, query)
+    if plan.condenses:
+        room = condense(query, False, &condensed)
     for i in range(plan.n_tasks):
-        values[i] = plan.tasks[i].kernel(query, &plan.tasks[i].params)
+        task = &plan.tasks[i]
+        values[i] = task.kernel(&condensed if task.params.judged_only else query, &task.params)
+    free(room)
+    return 0
+
+
+cdef void *condense(const Query *query, bint by_group, Query *condensed) except NULL nogil:
+    """Take the documents that are not judged out of the ranking, or out of the groups.
+
+    Returns the memory that the condensed query is in, for the caller to free.
+    """
+    cdef Py_ssize_t i, j, n = 0
+    cdef void *room = malloc(
+        query.n_found * (sizeof(Py_ssize_t) + sizeof(double)) + query.n_groups * sizeof(Group) + 1
+    )
+    cdef Group *groups = <Group *> room
+    cdef double *grades = <double *> (groups + query.n_groups)
+    cdef Py_ssize_t *ranks = <Py_ssize_t *> (grades + query.n_found)
+    if room == NULL:
+        with gil:
+            raise MemoryError()
+    condensed[0] = query[0]
+    if by_group:
+        for i in range(query.n_groups):
+            groups[i].above = groups[i].first = n
+            for j in range(query.groups[i].first, query.groups[i].end):
+                if query.grades[j] >= 0.0:
+                    grades[n] = query.grades[j]
+                    n += 1
+            groups[i].end = n
+            groups[i].size = n - groups[i].first
+    else:
+        for i in range(query.n_found):
+            if query.grades[i] >= 0.0:
+                grades[n] = query.grades[i]
+                n += 1
+                ranks[n - 1] = n
+    condensed.groups = groups
+    condensed.grades = grades
+    condensed.ranks = ranks
+    condensed.n_found = condensed.n_retrieved = n
+    return room
+
+
+cdef int score_empty(
+    const Plan *plan, const double *ideal, Py_ssize_t n_judged, double[:, :, ::1] values,
+    Py_ssize_t row,
+) except -1:
+    """Fill the values and their bounds for a query without a ranking; `ideal` is high to low."""
+    cdef Py_ssize_t i, j
+    cdef Query query
+    memset(&query, 0, sizeof(Query))
+    query.n_judged = n_judged
+    query.ideal = ideal
+    while query.n_ideal < n_judged and ideal[query.n_ideal] >= plan.lowest:
+        query.n_ideal += 1
+    score(plan, &query, &values[0, row, 0])
+    for i in range(1, 3):
+        for j in range(plan.n_tasks):
+            values[i, row, j] = values[0, row, j]
     return 0
 
 
@@ -317,7 +122,7 @@ cdef void arrange(
 ) noexcept nogil:
     """The order within the groups that gives the highest value of a metric, or the lowest.
 
-    Every metric here rises when a document moves up past one of less worth.
+    Every metric here rises, or falls, when a document moves up past one of less worth.
     """
     cdef Py_ssize_t i, j, entry, n, size
     cdef const Group *group
@@ -357,7 +162,9 @@ cdef int find_bounds(
     cdef Py_ssize_t i
     cdef bint best, arranged
     cdef const Params *params
-    cdef Query ordered
+    cdef Query ordered, condensed
+    cdef void *room
+    cdef double value
     prepare(plan, query)
     ordered = query[0]
     ordered.ranks = ranks
@@ -372,128 +179,63 @@ cdef int find_bounds(
             elif not arranged:
                 arrange(query, params, best, ranks, grades)
                 arranged = True
-            (values.highest if best else values.lowest)[i] = plan.tasks[i].kernel(
-                &ordered, params
-            )
+            if params.judged_only:
+                room = condense(&ordered, False, &condensed)
+                value = plan.tasks[i].kernel(&condensed, params)
+                free(room)
+            else:
+                value = plan.tasks[i].kernel(&ordered, params)
+            (values.highest if best else values.lowest)[i] = value
+    for i in range(plan.n_tasks):
+        if values.lowest[i] > values.highest[i]:
+            value = values.lowest[i]
+            values.lowest[i] = values.highest[i]
+            values.highest[i] = value
     return 0
 
 
 cdef int score_expected(const Plan *plan, Query *query, Values *values) except -1 nogil:
     """Fill values.value with expectations. Needs groups and bounds."""
     cdef Py_ssize_t i
+    cdef const Task *task
+    cdef Query condensed
+    cdef void *room = NULL
     prepare(plan, query)
+    if plan.condenses:
+        room = condense(query, True, &condensed)
     for i in range(plan.n_tasks):
+        task = &plan.tasks[i]
         # Where no order can change a value, it has the digits that any order gives.
         values.value[i] = min(
-            max(plan.tasks[i].expected(query, &plan.tasks[i].params), values.lowest[i]),
+            max(
+                task.expected(&condensed if task.params.judged_only else query, &task.params),
+                values.lowest[i],
+            ),
             values.highest[i],
         )
+    free(room)
     return 0
 
 
 # From names and parameters to tasks
 
-cdef class Row:
-    """One metric: its kernel, its parameters and what is said of it.
-
-    Attributes
-    ----------
-    name : str
-    cutoff : {"required", "optional"}
-        Whether ``@k`` must be given.
-    parameters : tuple of str
-        Names of further parameters, of ``rel``, ``gain`` and ``discount``.
-    summary, formula, convention, source : str
-        What it measures, its formula, what is pinned where others differ, who defined it.
-    trec_eval : dict
-        Spellings of trec_eval and our name for each, ``{k}`` standing for the cut-off.
-    synonyms : tuple of str
-        Names used elsewhere; suggested for, never accepted.
-    ambiguous : str
-        Why a spelling with capitals is refused, or empty.
-    """
-
-    def __init__(self):
-        raise TypeError("rows are made in this module only")
-
-    def __repr__(self):
-        return f"<Row {self.name}>"
+cdef int specify(Task *task, Row row, object k, dict given) except -1:
+    """Fill a task; the entries of a gain that is a mapping are filled in by the caller."""
+    start_task(task, row, k)
+    for name, value in given.items():
+        set_parameter(&task.params, row, name, value)
+    for name, default in row.defaults.items():
+        if default is None and name not in given:
+            raise ValueError(f"{row.name} needs {name}=, for example '{row.name}({name}=0.5)'")
+    return 0
 
 
-cdef Row row(
-    str name, Kernel kernel, Kernel expected, Reads reads, str cutoff, tuple parameters,
-    str summary, str formula, str convention, str source, dict trec_eval, tuple synonyms,
-    str ambiguous="",
-):
-    cdef Row self = Row.__new__(Row)
-    self.kernel = kernel
-    self.expected = expected
-    self.reads = reads
-    self.name = name
-    self.cutoff = cutoff
-    self.parameters = parameters
-    self.summary = summary
-    self.formula = formula
-    self.convention = convention
-    self.source = source
-    self.trec_eval = trec_eval
-    self.synonyms = synonyms
-    self.ambiguous = ambiguous
-    return self
-
-
-cdef double finite_or_infinite(object number) except? -1:
-    """The number as a double; an integer beyond all doubles as infinity."""
-    try:
-        return float(number)
-    except OverflowError:
-        return INFINITY if number > 0 else -INFINITY
-
-
-cdef int specify(Task *task, Row row, object k, object rel, object gain, object discount) except -1:
-    """Fill a task; `gain` a str, or else the mapping is filled in by the caller."""
-    cdef Params *params = &task.params
+cdef int start_task(Task *task, Row row, object k) except -1:
+    """A task with all parameters at their defaults."""
     task.kernel = row.kernel
     task.expected = row.expected
-    params.reads = row.reads
-    if k is None and row.cutoff != "required":
-        params.k = PY_SSIZE_T_MAX
-    elif type(k) is not int and (isinstance(k, bool) or not isinstance(k, Integral)):
-        raise TypeError(f"k must be an integer, not {k!r}")
-    else:
-        try:
-            params.k = k
-        except OverflowError:
-            params.k = 0
-        if params.k < 1:
-            raise ValueError(f"k must be between 1 and {PY_SSIZE_T_MAX}, not {k!r}")
-    params.gain = EXPONENTIAL
-    params.discount_shift = 0
-    params.n_gains = 0
-    params.gain_grades = params.gain_values = NULL
-    if row.reads == GAINS:
-        if discount == "jarvelin":
-            params.discount_shift = 1
-        elif discount != "log2":
-            raise ValueError(f"discount must be 'log2' or 'jarvelin', not {discount!r}")
-        params.rel = SMALLEST_POSITIVE
-        if not isinstance(gain, str):
-            params.gain = MAPPED
-        elif gain == "linear":
-            params.gain = LINEAR
-        elif gain != "exponential":
-            raise ValueError(
-                f"gain must be 'exponential', 'linear' or a mapping grade -> gain, not {gain!r}"
-            )
-        return 0
-    if isinstance(rel, (str, bytes)) or not hasattr(rel, "__float__"):
-        raise TypeError(f"rel must be a number, not {rel!r}")
-    params.rel = finite_or_infinite(rel)
-    if not (params.rel > 0.0 and isfinite(params.rel)):
-        raise ValueError(
-            f"rel must be a finite number above 0, not {rel!r}: unjudged documents have grade 0"
-        )
-    return 0
+    task.params = row.template
+    return set_cutoff(&task.params, row, k)
 
 
 cdef Plan plan_of(const Task *tasks, Py_ssize_t n_tasks) noexcept:
@@ -506,49 +248,35 @@ cdef Plan plan_of(const Task *tasks, Py_ssize_t n_tasks) noexcept:
     plan.depth = plan.depth_of_all = 0
     plan.depth_of_gains = 0
     plan.first_rel = 0.0
+    plan.condenses = False
     for i in range(n_tasks):
         params = &tasks[i].params
-        plan.lowest = min(plan.lowest, params.rel)
-        plan.depth = max(plan.depth, params.k)
-        if params.reads == GAINS:
+        if params.discounts:
             plan.depth_of_gains = max(plan.depth_of_gains, params.k)
-        if params.reads == FIRST_RELEVANT and params.k == PY_SSIZE_T_MAX:
+        if params.reads == JUDGED or params.judged_only:
+            plan.lowest = -INFINITY
+        plan.lowest = min(plan.lowest, params.rel)
+        if params.judged_only:
+            plan.condenses = True
+            plan.depth = plan.depth_of_all = PY_SSIZE_T_MAX
+        elif params.reads == FIRST_RELEVANT and params.k == PY_SSIZE_T_MAX:
             plan.first_rel = max(plan.first_rel, params.rel)
+            plan.depth = params.k
         else:
             plan.depth_of_all = max(plan.depth_of_all, params.k)
+            plan.depth = max(plan.depth, params.k)
     return plan
-
-
-cdef list read_gains(object gain):
-    """The (grade, gain) pairs of a mapping with a positive grade, highest gain first."""
-    if not hasattr(gain, "items"):
-        raise TypeError(f"gain must be a str or a mapping grade -> gain, not {gain!r}")
-    pairs = []
-    for grade, value in gain.items():
-        for number in (grade, value):
-            if isinstance(number, (str, bytes)) or not hasattr(number, "__float__"):
-                raise TypeError(f"gain maps numbers to numbers, not {grade!r} to {value!r}")
-        if not (isfinite(finite_or_infinite(grade)) and isfinite(finite_or_infinite(value))
-                and value >= 0):
-            raise ValueError(f"gains must be finite and not negative: {grade!r} -> {value!r}")
-        if grade > 0:
-            pairs.append((float(grade), float(value)))
-        elif value != 0:
-            raise ValueError(
-                f"grade {grade!r} must have gain 0, not {value!r}: unjudged documents have grade 0"
-            )
-    if len({grade for grade, _ in pairs}) < len(pairs):
-        raise ValueError(f"gain has two entries for one grade: {gain!r}")
-    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
 cdef class Metrics:
     """Metrics ready to be computed.
 
+    `unexpected` names those that have no expectation over the orders of equal scores.
+
     Parameters
     ----------
-    specifications : list of (Row, k, rel, gain, discount)
-        `k` an int or None; `gain` a str or a mapping grade -> gain.
+    specifications : list of (Row, k, parameters)
+        `k` an int or None; the parameters that are given, by name.
     """
 
     def __cinit__(self, list specifications):
@@ -556,16 +284,19 @@ cdef class Metrics:
         if n == 0:
             raise ValueError("no metric to compute")
         mappings = [
-            [] if isinstance(gain, str) or not (<Row> row).reads == GAINS else read_gains(gain)
-            for row, _, _, gain, _ in specifications
+            [] if isinstance(given.get("gain", ""), str) else read_gains(given["gain"])
+            for _, _, given in specifications
         ]
         total = 2 * sum(map(len, mappings))
         self.tasks = <Task *> malloc(n * sizeof(Task))
         self.gains = <double *> malloc(max(1, total) * sizeof(double))
         if self.tasks == NULL or self.gains == NULL:
             raise MemoryError()
-        for i, (row, k, rel, gain, discount) in enumerate(specifications):
-            specify(&self.tasks[i], row, k, rel, gain, discount)
+        unexpected = []
+        for i, (row, k, given) in enumerate(specifications):
+            specify(&self.tasks[i], row, k, given)
+            if self.tasks[i].expected == NULL:
+                unexpected.append((<Row> row).name)
             pairs = mappings[i]
             self.tasks[i].params.n_gains = len(pairs)
             self.tasks[i].params.gain_grades = self.gains + used
@@ -576,7 +307,17 @@ cdef class Metrics:
             for _, value in pairs:
                 self.gains[used] = value
                 used += 1
+        self.unexpected = tuple(dict.fromkeys(unexpected))
         self.plan = plan_of(self.tasks, n)
+
+    cdef int require_expectations(self, bint wanted) except -1:
+        """Refuse ties="expected" where a metric has no expectation in closed form."""
+        if wanted and self.unexpected:
+            raise ValueError(
+                f"ties='expected' has no closed form for {', '.join(self.unexpected)}: leave them "
+                "out, or see Evaluation.bounds"
+            )
+        return 0
 
     def __dealloc__(self):
         free(self.tasks)
@@ -598,6 +339,8 @@ cdef int complain(
         return 0
     for i in range(plan.n_tasks):
         params = &plan.tasks[i].params
+        if ideal[0] > params.highest:
+            return ABOVE_THE_SCALE
         if params.reads != GAINS:
             continue
         if params.gain == MAPPED:
@@ -627,66 +370,6 @@ cdef str complaint(int what, double grade):
         return f"grade {grade:g} has no gain in the mapping"
     if what == OVERFLOWING:
         return f"grade {grade:g} is over 1023, so 2^grade overflows: use gain=linear"
+    if what == ABOVE_THE_SCALE:
+        return f"grade {grade:g} is above the scale of err: set max="
     return f"grade {grade:g}: the gains are too large to be added"
-
-
-# The rows
-
-METRICS = (
-    row(
-        "recall", recall, expected_recall, RELEVANT, "required", ("rel",),
-        summary="share of the relevant documents that are in the top k",
-        formula="relevant in the top k / all relevant in the qrels",
-        convention="0 where the qrels hold no relevant document",
-        source="trec_eval recall",
-        trec_eval={"recall_{k}": "recall@{k}"},
-        synonyms=("r", "rec"),
-    ),
-    row(
-        "precision", precision, expected_precision, RELEVANT, "required", ("rel",),
-        summary="share of the top k that is relevant",
-        formula="relevant in the top k / k",
-        convention="divides by k, also when fewer than k were returned",
-        source="trec_eval P",
-        trec_eval={"P_{k}": "precision@{k}"},
-        synonyms=("p", "prec"),
-    ),
-    row(
-        "hit", hit, expected_hit, RELEVANT, "required", ("rel",),
-        summary="whether a relevant document is in the top k",
-        formula="1 if any relevant document is in the top k, else 0",
-        convention="its mean is also called success or hit rate",
-        source="trec_eval success",
-        trec_eval={"success_{k}": "hit@{k}"},
-        synonyms=("success", "hit_rate", "hits", "hitrate"),
-    ),
-    row(
-        "mrr", mrr, expected_mrr, FIRST_RELEVANT, "optional", ("rel",),
-        summary="how far up the first relevant document stands",
-        formula="1 / rank of the first relevant document (within k)",
-        convention="0 where there is none (within k)",
-        source="Voorhees, TREC-8 question answering track, 1999; trec_eval recip_rank",
-        trec_eval={"recip_rank": "mrr"},
-        synonyms=("rr", "reciprocal_rank"),
-    ),
-    row(
-        "map", map_, expected_map, RELEVANT, "optional", ("rel",),
-        summary="precision averaged over the relevant documents",
-        formula="sum of precision at the rank of each relevant document (within k) "
-                "/ all relevant in the qrels",
-        convention="divides by all relevant, also with a cut-off; 0 where there are none",
-        source="trec_eval map, map_cut",
-        trec_eval={"map_cut_{k}": "map@{k}"},
-        synonyms=("ap", "average_precision"),
-    ),
-    row(
-        "ndcg", ndcg, expected_ndcg, GAINS, "optional", ("gain", "discount"),
-        summary="graded relevance, discounted by rank, against the best order possible",
-        formula="DCG / ideal DCG; DCG = sum of gain(grade) * discount(rank) (within k)",
-        convention="the ideal is drawn from all judged documents, cut at k; 0 where it is 0",
-        source="Jarvelin and Kekalainen, TOIS 2002; exponential gain: Burges et al., ICML 2005",
-        trec_eval={"ndcg_cut_{k}": "ndcg@{k}(gain=linear)"},
-        synonyms=("dcg", "n_dcg"),
-        ambiguous="has linear gain in some tools and exponential gain in others",
-    ),
-)

@@ -27,6 +27,9 @@ class Judgments:
     def describe(
         self, i: int, ranking: Any, ties: str = "docid", duplicates: str = "error"
     ) -> dict[str, Any]: ...
+    def score_missing(
+        self, values: npt.NDArray[np.float64], retrieved: npt.NDArray[np.uint8]
+    ) -> None: ...
     def mark_answerable(self, answerable: npt.NDArray[np.uint8]) -> None: ...
 
 def score_one(

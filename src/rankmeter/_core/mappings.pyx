@@ -21,8 +21,9 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memcpy, memset
 
-from rankmeter._core.kernels cimport Metrics, Row, complain, complaint, plan_of, specify
+from rankmeter._core.kernels cimport Metrics, complain, complaint, plan_of, score_empty, start_task
 from rankmeter._core.query cimport Plan, Query, Task, Values
+from rankmeter._core.rows cimport Row, set_parameter
 from rankmeter._core.ranks cimport (
     BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Slot, Ties, any_tied, empty_slots, finish,
     place_found, places_by_grade, release, reserve_judged, reserve_scores, score_found, start,
@@ -54,6 +55,7 @@ cdef enum:
 
 cdef double EXACT_INTEGERS = 9007199254740992.0     # from 2^53 on, doubles skip integers
 cdef Py_ssize_t NOT_EXACT = -2                      # what a fast path answers to other types
+cdef object ONE = 1
 cdef object ALONE = object()                        # the query of a ranking that has none
 
 
@@ -789,6 +791,7 @@ cdef class Judgments:
             or retrieved.shape[0] != len(self.queries)
         ):
             raise ValueError("values or retrieved are of the wrong shape")
+        self.metrics.require_expectations(order == EXPECTED)
         start(&scratch)
         try:
             for i in range(len(self.queries)):
@@ -801,6 +804,16 @@ cdef class Judgments:
                 retrieved[i] = True
         finally:
             release(&scratch)
+
+    def score_missing(self, double[:, :, ::1] values, const unsigned char[::1] retrieved):
+        """Fill the rows of `values` for the queries that no run held, as for empty rankings."""
+        cdef Py_ssize_t i, first
+        for i in range(min(len(self.queries), retrieved.shape[0], values.shape[1])):
+            if not retrieved[i]:
+                first = self.first_grade[i]
+                score_empty(
+                    &self.plan, self.grades + first, self.first_grade[i + 1] - first, values, i
+                )
 
     def describe(self, Py_ssize_t i, ranking, str ties="docid", str duplicates="error"):
         """What the kernels see of query number `i`, as a dict of Python values."""
@@ -880,10 +893,15 @@ def score_one(Row row not None, ranked, qrels, k, rel, gain, discount, duplicate
     cdef Plan plan
     cdef double value
     if not isinstance(gain, str):
-        return score_all(
-            Metrics([(row, k, rel, gain, discount)]), ranked, qrels, duplicates
-        )[0]
-    specify(&task, row, k, rel, gain, discount)
+        given = {"gain": gain, "discount": discount}
+        return score_all(Metrics([(row, k, given)]), ranked, qrels, duplicates)[0]
+    start_task(&task, row, k)
+    if rel is not ONE:
+        set_parameter(&task.params, row, "rel", rel)
+    if gain != "exponential":
+        set_parameter(&task.params, row, "gain", gain)
+    if discount != "log2":
+        set_parameter(&task.params, row, "discount", discount)
     plan = plan_of(&task, 1)
     score_alone(&plan, ranked, qrels, duplicates, &value)
     return value

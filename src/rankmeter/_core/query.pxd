@@ -4,6 +4,10 @@ A door fills a ``Query``. A kernel reads nothing else. Both may rely on what is 
 """
 
 
+cdef extern from "Python.h":
+    Py_ssize_t PY_SSIZE_T_MAX
+
+
 # Documents of equal score: any order of them is as good as any other.
 cdef struct Group:
     Py_ssize_t above            # documents with a higher score
@@ -22,7 +26,7 @@ cdef struct Query:
     const double *ideal         # [n_ideal] the grades of all that are sought, high to low
     Py_ssize_t n_groups
     const Group *groups         # [n_groups] all found documents, best score first; for expectations
-    const double *discounts     # 1 / log2(rank + 1), as deep as a metric with gains may ask
+    const double *discounts     # 1 / log2(rank + 1), as deep as a metric may ask
 
 
 # What a metric reads of the grades.
@@ -30,9 +34,10 @@ cdef enum Reads:
     RELEVANT                    # which of the documents are relevant
     FIRST_RELEVANT              # the first relevant one; nothing behind it counts
     GAINS                       # the gain of each
+    JUDGED                      # which of the documents are judged at all
 
 
-# How nDCG turns a grade into a gain.
+# How a grade becomes a gain.
 cdef enum Gain:
     EXPONENTIAL
     LINEAR
@@ -49,6 +54,11 @@ cdef struct Params:
     const double *gain_grades
     const double *gain_values
     Py_ssize_t discount_shift   # 0: log2; 1: jarvelin, the same constants one rank later
+    bint discounts              # whether it asks for discounts
+    double highest              # grades above are refused
+    double numbers[5]           # parameters of this metric alone, in the order of its row
+    int choice                  # which word its row allows was chosen
+    bint judged_only            # documents that are not judged are taken out of the ranking
 
 
 ctypedef double (*Kernel)(const Query *query, const Params *params) noexcept nogil
@@ -56,7 +66,7 @@ ctypedef double (*Kernel)(const Query *query, const Params *params) noexcept nog
 
 cdef struct Task:
     Kernel kernel
-    Kernel expected             # the mean over all orders within each group
+    Kernel expected             # the mean over all orders within each group; NULL: not known
     Params params
 
 
@@ -69,6 +79,7 @@ cdef struct Plan:
     Py_ssize_t depth_of_gains   # ranks beyond have no discount that is asked for
     Py_ssize_t depth_of_all     # beyond, only the first document of grade first_rel is needed,
     double first_rel            # if that is positive
+    bint condenses              # a metric wants the documents that are judged only
 
 
 # What is computed of one query: a place for each task.

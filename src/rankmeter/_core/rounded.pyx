@@ -6,7 +6,7 @@ nothing but the four operations that IEEE 754 fixes, then rounded once.
 """
 
 cimport cython
-from libc.math cimport fabs, floor, ldexp
+from libc.math cimport fabs, floor, frexp, ldexp
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport malloc
 
@@ -148,6 +148,86 @@ cdef double exp2m1(double x) noexcept nogil:
         total = add(total, term)
     total = Pair(scale * total.high, scale * total.low)
     return add(two_sum(scale, -1.0), total).high
+
+
+# Powers and logarithms of any number
+
+cdef Pair logarithm(double x) noexcept nogil:
+    """log(x) for a finite x > 0: x = m * 2^e, log(m) = 2 atanh((m - 1) / (m + 1)) by its series."""
+    cdef int exponent
+    cdef double mantissa = frexp(x, &exponent)
+    if mantissa < 0.70710678118654752:
+        mantissa *= 2.0
+        exponent -= 1
+    cdef Pair z = divide(two_sum(mantissa, -1.0), two_sum(mantissa, 1.0))
+    cdef Pair square = multiply(z, z)
+    cdef Pair power = z
+    cdef Pair total = z
+    cdef double divisor = 1.0
+    while fabs(power.high) > fabs(total.high) * 1e-34:
+        power = multiply(power, square)
+        divisor += 2.0
+        total = add(total, divide(power, Pair(divisor, 0.0)))
+    return add(multiply(LOG_2, Pair(exponent, 0.0)), Pair(2.0 * total.high, 2.0 * total.low))
+
+
+cdef double log_of(double x) noexcept nogil:
+    """log(x) for a finite x > 0."""
+    return logarithm(x).high
+
+
+cdef double log2_of(double x) noexcept nogil:
+    """log2(x) for a finite x > 0."""
+    return divide(logarithm(x), LOG_2).high
+
+
+cdef double exp2_of(double x) noexcept nogil:
+    """2^x for -1000 < x <= 1023."""
+    cdef double whole = floor(x)
+    if x == whole:
+        return ldexp(1.0, <int> whole)
+    return ldexp(exponential(multiply(LOG_2, Pair(x - whole, 0.0))), <int> whole)
+
+
+cdef double exponential(Pair x) noexcept nogil:
+    """e^x for -700 < x < 700."""
+    cdef double whole = floor(x.high / LOG_2.high + 0.5)
+    cdef Pair y = add(x, multiply(LOG_2, Pair(-whole, 0.0)))
+    cdef Pair term = Pair(1.0, 0.0)
+    cdef Pair total = term
+    cdef double n = 0.0
+    while fabs(term.high) > 1e-34:
+        n += 1.0
+        term = divide(multiply(term, y), Pair(n, 0.0))
+        total = add(total, term)
+    return ldexp(total.high, <int> whole)
+
+
+def geometric_means(const double[:, :] values, double least):
+    """The geometric mean of each column; numbers below `least` count as that.
+
+    Parameters
+    ----------
+    values : float64 array, rows x columns
+        Finite numbers; at least one row.
+    least : float
+        Above 0.
+
+    Returns
+    -------
+    list of float
+    """
+    cdef Py_ssize_t i, j
+    cdef Pair total
+    if values.shape[0] == 0 or not least > 0.0:
+        raise ValueError("there must be a row, and the least number must be above 0")
+    means = []
+    for j in range(values.shape[1]):
+        total = Pair(0.0, 0.0)
+        for i in range(values.shape[0]):
+            total = add(total, logarithm(max(values[i, j], least)))
+        means.append(exponential(divide(total, Pair(<double> values.shape[0], 0.0))))
+    return means
 
 
 # Sums

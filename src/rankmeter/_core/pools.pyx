@@ -1,0 +1,175 @@
+"""Metrics that tell judged documents from others. See rank_based.pyx for what kernels are.
+
+A document is judged if its grade is 0 or more. A negative grade stands for a document of the pool
+that nobody has judged, as in the qrels of inferred average precision.
+"""
+
+from rankmeter._core.formulas cimport not_relevant_judged, ratio, relevant_judged, within
+from rankmeter._core.query cimport JUDGED, Group, Params, Query
+from rankmeter._core.rows cimport row
+
+cdef double EPSILON = 0.00001           # that of trec_eval
+
+
+cdef double bpref(const Query *query, const Params *params) noexcept nogil:
+    """sum over the relevant of 1 - min(n, R) / min(N, R) / R, n of the N judged not relevant stand
+    before"""
+    cdef Py_ssize_t relevant = relevant_judged(query, params)
+    cdef Py_ssize_t most = min(relevant, not_relevant_judged(query, params))
+    cdef Py_ssize_t i, before = 0
+    cdef double total = 0.0
+    for i in range(query.n_found):
+        if query.grades[i] >= params.rel:
+            total += 1.0 - ratio(<double> min(before, relevant), <double> most)
+        elif query.grades[i] >= 0.0:
+            before += 1
+    return ratio(total, <double> relevant)
+
+
+cdef double infap(const Query *query, const Params *params) noexcept nogil:
+    """mean over the relevant of the precision that the judged documents before it suggest"""
+    cdef double total = 0.0, before
+    cdef Py_ssize_t i, relevant = 0, not_relevant = 0, pooled = 0
+    for i in range(query.n_found):
+        if query.grades[i] < 0.0:
+            pooled += 1
+        elif query.grades[i] < params.rel:
+            not_relevant += 1
+        else:
+            before = <double> (query.ranks[i] - 1)
+            if before == 0.0:
+                total += 1.0
+            else:
+                total += 1.0 / (before + 1.0) + (before / (before + 1.0)) * (
+                    <double> (relevant + not_relevant + pooled) / before
+                ) * (
+                    (<double> relevant + EPSILON)
+                    / (<double> (relevant + not_relevant) + 2.0 * EPSILON)
+                )
+            relevant += 1
+    return ratio(total, <double> relevant_judged(query, params))
+
+
+cdef Py_ssize_t judged_found(const Query *query, const Params *params) noexcept nogil:
+    """The number of judged documents at ranks up to k."""
+    cdef Py_ssize_t i, count = 0
+    for i in range(query.n_found):
+        if query.ranks[i] > params.k:
+            break
+        count += query.grades[i] >= 0.0
+    return count
+
+
+cdef double expected_judged_found(const Query *query, const Params *params) noexcept nogil:
+    cdef double total = 0.0
+    cdef Py_ssize_t i, j, count
+    cdef const Group *group
+    for i in range(query.n_groups):
+        group = &query.groups[i]
+        if group.above >= params.k:
+            break
+        count = 0
+        for j in range(group.first, group.end):
+            count += query.grades[j] >= 0.0
+        total += <double> count * <double> within(group, params) / <double> group.size
+    return total
+
+
+cdef double judged(const Query *query, const Params *params) noexcept nogil:
+    """judged in the top k / min(k, retrieved)"""
+    cdef Py_ssize_t depth = min(params.k, query.n_retrieved)
+    return ratio(<double> judged_found(query, params), <double> depth)
+
+
+cdef double expected_judged(const Query *query, const Params *params) noexcept nogil:
+    cdef Py_ssize_t depth = min(params.k, query.n_retrieved)
+    return ratio(expected_judged_found(query, params), <double> depth)
+
+
+cdef double unjudged(const Query *query, const Params *params) noexcept nogil:
+    """not judged in the top k / k"""
+    cdef Py_ssize_t depth = min(params.k, query.n_retrieved)
+    return <double> (depth - judged_found(query, params)) / <double> params.k
+
+
+cdef double expected_unjudged(const Query *query, const Params *params) noexcept nogil:
+    cdef Py_ssize_t depth = min(params.k, query.n_retrieved)
+    return (<double> depth - expected_judged_found(query, params)) / <double> params.k
+
+
+cdef double rbp_residual(const Query *query, const Params *params) noexcept nogil:
+    """p^d + (1 - p) * sum over the unjudged of p^(rank - 1), d = min(k, retrieved)"""
+    cdef double p = params.numbers[0], power = 1.0, total = 0.0
+    cdef Py_ssize_t i = 0, rank
+    for rank in range(1, min(params.k, query.n_retrieved) + 1):
+        while i < query.n_found and query.ranks[i] < rank:
+            i += 1
+        if not (i < query.n_found and query.ranks[i] == rank and query.grades[i] >= 0.0):
+            total += power
+        power *= p
+        if not power > 0.0:
+            break
+    return power + (1.0 - p) * total
+
+
+# Rows
+
+ROWS = (
+    row(
+        "bpref", bpref, NULL, JUDGED, "none", ("rel",),
+        summary="how often relevant documents stand before judged ones that are not",
+        formula="sum over the relevant of 1 - min(n, R) / min(N, R), / R; n of the N documents "
+                "judged not relevant stand before it",
+        convention="documents without a judgment do not count; 0 where R is 0",
+        source="Buckley and Voorhees, SIGIR 2004; trec_eval bpref",
+        trec_eval={},
+        synonyms=("binary_preference",),
+    ),
+    row(
+        "gm_bpref", bpref, NULL, JUDGED, "none", ("rel",),
+        summary="bpref, with the geometric mean over the queries",
+        formula="bpref of each query; mean: exp(mean of log(max(bpref, 0.00001)))",
+        convention="as gm_map",
+        source="trec_eval gm_bpref",
+        trec_eval={},
+        synonyms=(),
+        special={"mean": "geometric"},
+    ),
+    row(
+        "infap", infap, NULL, JUDGED, "none", ("rel",),
+        summary="average precision, inferred from a sample of judgments",
+        formula="mean over the relevant of 1 / rank + (judged or pooled before) / rank * "
+                "(relevant before + e) / (judged before + 2 e), e = 0.00001; 1 at rank 1",
+        convention="a negative grade: in the pool, not judged; no grade: not in the pool",
+        source="Yilmaz and Aslam, CIKM 2006; trec_eval infAP",
+        trec_eval={"infAP": "infap"},
+        synonyms=("inferred_ap",),
+    ),
+    row(
+        "judged", judged, expected_judged, JUDGED, "required", (),
+        summary="share of the top k that is judged",
+        formula="judged in the top k / min(k, returned)",
+        convention="a negative grade is no judgment; 0 where nothing was returned",
+        source="ir_measures Judged",
+        trec_eval={},
+        synonyms=(),
+    ),
+    row(
+        "unjudged", unjudged, expected_unjudged, JUDGED, "required", (),
+        summary="share of the top k that is not judged",
+        formula="not judged in the top k / k",
+        convention="divides by k, also when fewer than k were returned",
+        source="trec_eval unj",
+        trec_eval={"unj_{k}": "unjudged@{k}"},
+        synonyms=("unj",),
+    ),
+    row(
+        "rbp_residual", rbp_residual, NULL, JUDGED, "optional", ("p",),
+        summary="how much rank-biased precision could rise if all unjudged were relevant",
+        formula="p^d + (1 - p) * sum over the unjudged of p^(rank - 1), d = min(k, returned)",
+        convention="trec_eval's rbp_resid has p=0.9, and gives 0 where all are judged",
+        source="Moffat and Zobel, TOIS 2008",
+        trec_eval={},
+        synonyms=("rbp_resid",),
+    ),
+)
