@@ -1057,7 +1057,7 @@ HAND: dict[str, list[Hand]] = {
         Hand(
             RANKED,
             JUDGED,
-            "ndcg_rel",
+            "ndcg_rel(gain=exponential)",
             (
                 (1 / log2(3)) / (7 + 3 / log2(3))
                 + (1 / log2(3) + 7 / log2(5)) / (7 + 3 / log2(3) + 1 / 2)
@@ -1073,18 +1073,18 @@ HAND: dict[str, list[Hand]] = {
             "ndcg_rel(gain=linear)",
             (1 / 3 + 2 * (1 + 3 / 2) / (3 + 2 / log2(3) + 1 / 2)) / 3,
         ),
-        Hand(("b", "a"), {"a": 1, "b": 3}, "ndcg_rel", Fraction(1)),
+        Hand(("b", "a"), {"a": 1, "b": 3}, "ndcg_rel(gain=exponential)", Fraction(1)),
         # what gains nothing is not counted: only b
         Hand(("a", "x", "b"), {"a": 1, "b": 3}, "ndcg_rel(gain={1:0,3:4})", Fraction(1, 2)),
-        Hand(RANKED, {"d": 0}, "ndcg_rel", Fraction(0)),
-        Hand((), {"a": 1}, "ndcg_rel", Fraction(0)),
+        Hand(RANKED, {"d": 0}, "ndcg_rel(gain=exponential)", Fraction(0)),
+        Hand((), {"a": 1}, "ndcg_rel(gain=exponential)", Fraction(0)),
     ],
     "rndcg": [
         # the ideal 7, 3, 1 steps down after ranks 1, 2 and 3; then the whole of seven
         Hand(
             RANKED,
             JUDGED,
-            "rndcg",
+            "rndcg(gain=exponential)",
             (
                 0
                 + (1 / log2(3)) / (7 + 3 / log2(3))
@@ -1113,12 +1113,12 @@ HAND: dict[str, list[Hand]] = {
         Hand(
             ("a", "x"), {"a": 1, "b": 2, "c": 3}, "rndcg(gain={1:5,2:5,3:0})", 1 / (1 + 1 / log2(3))
         ),
-        Hand(RANKED, {"d": 0}, "rndcg", Fraction(0)),
+        Hand(RANKED, {"d": 0}, "rndcg(gain=exponential)", Fraction(0)),
     ],
     "g": [
         # gains 1, 7, 3 at ranks 2, 4, 5; seen there 1, 8, 11. The ideal 7, 3, 1, then 1 for each
         # rank: 10, 12, 13. So 2 + 10 - 1, 2 + 12 - 8, 2 + 13 - 11
-        Hand(RANKED, JUDGED, "g", (1 / log2(11) + 7 / log2(6) + 3 / 2) / 11),
+        Hand(RANKED, JUDGED, "g(gain=exponential)", (1 / log2(11) + 7 / log2(6) + 3 / 2) / 11),
         # gains 1, 3, 2, seen 1, 4, 6; ideal 3, 2, 1, 1, 1: 5, 7, 8
         Hand(RANKED, JUDGED, "g(gain=linear)", (1 / log2(6) + 3 / log2(5) + 2 / log2(4)) / 6),
         # gains 1/2, 2, 1/2, seen 0.5, 2.5, 3; ideal 2, then 1 for each rank: 3, 5, 6
@@ -1128,10 +1128,10 @@ HAND: dict[str, list[Hand]] = {
             "g(gain={1:0.5,2:0.5,3:2})",
             (0.5 / log2(4.5) + 2 / log2(4.5) + 0.5 / log2(5)) / 3,
         ),
-        Hand(("b", "a"), {"a": 1, "b": 3}, "g", Fraction(1)),
+        Hand(("b", "a"), {"a": 1, "b": 3}, "g(gain=exponential)", Fraction(1)),
         # half of all gain is never found
-        Hand(("a",), {"a": 1, "z": 1}, "g", Fraction(1, 2)),
-        Hand(RANKED, {"d": 0}, "g", Fraction(0)),
+        Hand(("a",), {"a": 1, "z": 1}, "g(gain=exponential)", Fraction(1, 2)),
+        Hand(RANKED, {"d": 0}, "g(gain=exponential)", Fraction(0)),
     ],
     "rbp": [
         # 1/5 * (4/5 + 64/125 + 256/625) at ranks 2, 4, 5

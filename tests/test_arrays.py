@@ -90,7 +90,8 @@ def matrices(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray | None
     mask = rng.random(scores.shape) < 0.7 if draw(st.booleans()) else None
     positive = sorted({float(label) for label in labels.ravel() if label > 0})
     metrics = draw(st.lists(strategies.metric_texts(positive), min_size=1, max_size=5, unique=True))
-    ties = draw(st.sampled_from(["input", "expected"]))
+    closed = all(METRICS[rm.parse(text).name].closed_form for text in metrics)
+    ties = draw(st.sampled_from(["input", "expected"])) if closed else "input"
     return scores.astype(draw(st.sampled_from(["f4", "f8"]))), labels, mask, metrics, ties
 
 
@@ -856,7 +857,16 @@ def test_every_metric_through_every_door(name: str, rng: np.random.Generator) ->
     judged = compressed([list(enumerate(row)) for row in labels])
     in_order = np.take_along_axis(labels, rankings, axis=1)
     metrics = [f"{name}@{k}" for k in (1, 10, 1_000)]
+    if METRICS[name].cutoff == "none":
+        metrics = ["iprec(recall=0.5)" if name == "iprec" else name]
+    metrics += [
+        text[:-1] + ",judged_only=true)" if text.endswith(")") else text + "(judged_only=true)"
+        for text in metrics
+    ]
     qrels, run = as_dicts(scores, labels)
+    if not METRICS[name].closed_form:
+        with pytest.raises(ValueError, match="no closed form"):
+            rm.evaluate_scores(scores, labels, metrics, ties="expected")
     expected = rm.evaluate(qrels, run, metrics)
     same(rm.evaluate_scores(scores, labels, metrics), expected)
     same(rm.evaluate_scores(scores, judged, metrics), expected)

@@ -17,6 +17,7 @@ import pytest
 from readers import read_qrels, read_run
 
 import rankmeter as rm
+from rankmeter._core.rows import PARAMETERS
 from rankmeter.cli import DEFAULT_METRICS, main
 from rankmeter.files import read_facets
 from rankmeter.metrics import METRICS
@@ -580,7 +581,9 @@ def test_metrics(run: Runner) -> None:
         assert found == {
             "name": row.name,
             "cutoff": row.cutoff,
-            "parameters": list(row.parameters),
+            "defaults": row.defaults,
+            "mean": row.mean,
+            "ties_expected": row.closed_form,
             "summary": row.summary,
             "formula": row.formula,
             "convention": row.convention,
@@ -592,7 +595,10 @@ def test_metrics(run: Runner) -> None:
         assert any(line.startswith(row.name) for line in table.splitlines())
     assert "recall@k" in table
     assert "mrr[@k]" in table
-    assert len(markdown.splitlines()) == 2 + len(METRICS)
+    assert len(markdown.splitlines()) == 2 + len(METRICS) + 3 + 2 + len(PARAMETERS)
+    for parameter in PARAMETERS.values():
+        assert f"\n| {parameter.name} " in markdown
+        assert parameter.meaning in table
 
 
 def test_the_examples(run: Runner) -> None:

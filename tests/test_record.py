@@ -15,7 +15,7 @@ from rankmeter._core.kernels import Metrics
 from rankmeter._core.mappings import Judgments
 from rankmeter.metrics import METRICS
 
-FULL_DEPTH = [(METRICS["map"], None, 1, "exponential", "log2")]
+FULL_DEPTH = [(METRICS["map"], None, {})]
 
 
 def record(judged: Any, ranking: Any, *, keep_all: bool = True, **options: str) -> dict[str, Any]:

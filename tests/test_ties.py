@@ -35,15 +35,37 @@ def tied_examples(draw: st.DrawFn, name: str | None = None) -> strategies.Exampl
     return strategies.Example(qrels, run, draw(texts), {"ties": "expected"})
 
 
+ERRATIC = ("g", "infap")  # may fall when a better document moves up: their bounds are not known
+
+
+def same_bounds(ours: rm.Evaluation, every: reference.Result) -> None:
+    for bound, expected in (
+        (ours.bounds.lowest, every.lowest),
+        (ours.bounds.highest, every.highest),
+    ):
+        for query, values in bound.per_query.items():
+            for text, value in values.items():
+                if rm.parse(text).name in ERRATIC and math.isnan(value):
+                    continue
+                assert value == expected[query][text], (query, text)
+
+
 def check_against_all_orders(example: strategies.Example) -> None:
-    ev = rm.evaluate(example.qrels, example.run, example.metrics, ties="expected")
+    closed = [text for text in example.metrics if METRICS[rm.parse(text).name].closed_form]
+    if len(closed) < len(example.metrics):
+        with pytest.raises(ValueError, match="ties='expected' has no closed form for"):
+            rm.evaluate(example.qrels, example.run, example.metrics, ties="expected")
+    ev = rm.evaluate(example.qrels, example.run, example.metrics)
+    if closed:
+        expected = rm.evaluate(example.qrels, example.run, closed, ties="expected")
     every = reference.evaluate(example.qrels, example.run, example.metrics, ties="expected")
-    assert ev.bounds.lowest.per_query == every.lowest
-    assert ev.bounds.highest.per_query == every.highest
-    assert ev.ties == sum(every.lowest[query] != every.highest[query] for query in every.query_ids)
+    same_bounds(ev, every)
+    least = sum(every.lowest[query] != every.highest[query] for query in every.query_ids)
+    assert ev.ties == least or (ev.ties > least and np.isnan(ev.bounds.lowest.values).any())
     for query, values in every.per_query.items():
-        for text, value in values.items():
-            ours = ev.per_query[query][text]
+        for text in closed:
+            value = values[text]
+            ours = expected.per_query[query][text]
             assert ours == pytest.approx(value, rel=1e-13, abs=1e-15), (query, text)
             assert every.lowest[query][text] <= ours <= every.highest[query][text]
             if every.lowest[query][text] == every.highest[query][text]:
@@ -51,10 +73,9 @@ def check_against_all_orders(example: strategies.Example) -> None:
     for ties in ("docid", "input"):
         one = rm.evaluate(example.qrels, example.run, example.metrics, ties=ties)  # type: ignore[arg-type]
         assert one.ties == ev.ties
-        assert one.bounds.lowest.per_query == every.lowest
-        assert one.bounds.highest.per_query == every.highest
-        assert (one.bounds.lowest.values <= one.values).all()
-        assert (one.values <= one.bounds.highest.values).all()
+        same_bounds(one, every)
+        assert not (one.bounds.lowest.values > one.values).any()
+        assert not (one.values > one.bounds.highest.values).any()
 
 
 @settings(max_examples=150)
@@ -118,7 +139,8 @@ def test_expectations_agree_with_many_drawn_orders(n_judged: int, n_scores: int)
     scores = rng.integers(0, 4, n_scores) / 4
     grades = np.zeros(n_scores, int)
     grades[rng.choice(n_scores, n_judged, replace=False)] = rng.integers(1, 4, n_judged)
-    metrics = [f"{row}@20" for row in METRICS]
+    metrics = [f"{row}@20" for row in METRICS if METRICS[row].cutoff != "none"]
+    metrics = [text for text in metrics if METRICS[text[:-3]].closed_form]
     qrels = {"q": dict(enumerate(grades.tolist()))}
     exact = rm.evaluate(qrels, {"q": dict(enumerate(scores.tolist()))}, metrics, ties="expected")
     drawn = []

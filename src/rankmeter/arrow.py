@@ -1,8 +1,8 @@
 """Tables: whatever speaks Arrow, and Parquet, Arrow IPC and Feather files. pyarrow reads them all.
 
 A table has the columns ``query_id``, ``doc_id`` and ``score`` or ``rank`` (whole numbers, the
-lowest is best), or for judgments ``grade`` or ``relevance``. Ids are texts, or integers, which become
-their decimal texts. Rows are counted from 0.
+lowest is best), or for judgments ``grade`` or ``relevance``. Ids are texts, or integers, which
+become their decimal texts. Rows are counted from 0.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from rankmeter._core.rows import PARAMETERS
 from rankmeter.arrow import ROLES
 from rankmeter.evaluation import Evaluation, Evaluator
 from rankmeter.files import (
@@ -211,8 +212,8 @@ def _parser() -> argparse.ArgumentParser:
         "--missing",
         choices=("zero", "skip", "error"),
         default="zero",
-        help="judged queries that are not in the run: count 0, leave out, or refuse (default: "
-        "zero; trec_eval leaves out)",
+        help="judged queries that are not in the run: take as empty rankings, leave out, or refuse "
+        "(default: zero; trec_eval leaves out)",
     )
     scoring.add_argument(
         "--format",
@@ -613,13 +614,15 @@ def _json(scored: Sequence[_Scored], metrics: Sequence[str], arguments: argparse
 
 def _list_metrics(arguments: argparse.Namespace) -> int:
     fields = ("summary", "formula", "convention", "source")
-    cutoffs = {"required": "@k", "optional": "[@k]"}
+    cutoffs = {"required": "@k", "optional": "[@k]", "none": ""}
     if arguments.format == "json":
         listing = [
             {
                 "name": row.name,
                 "cutoff": row.cutoff,
-                "parameters": list(row.parameters),
+                "defaults": dict(row.defaults),
+                "mean": row.mean,
+                "ties_expected": row.closed_form,
                 **{field: getattr(row, field) for field in fields},
                 "trec_eval": dict(row.trec_eval),
             }
@@ -631,7 +634,7 @@ def _list_metrics(arguments: argparse.Namespace) -> int:
         (
             row.name + cutoffs[row.cutoff],
             {
-                "parameters": ", ".join(row.parameters),
+                "parameters": ", ".join(p for p in row.parameters if p != "judged_only"),
                 **{field: getattr(row, field) for field in fields},
                 "trec_eval": ", ".join(f"{a} = {b}" for a, b in row.trec_eval.items()),
             },
@@ -641,13 +644,33 @@ def _list_metrics(arguments: argparse.Namespace) -> int:
     if arguments.format == "markdown":
         names = list(records[0][1])
         rows = [[metric, *record.values()] for metric, record in records]
-        return _print(render(["metric", *names], rows, "markdown", left=1 + len(names)))
+        metrics = render(["metric", *names], rows, "markdown", left=1 + len(names))
+        return _print(f"{metrics.rstrip()}\n\n{_ABOUT_PARAMETERS}\n\n{_parameters('markdown')}")
     # Sentences side by side would be wider than a terminal: one line each.
     lines = []
     for metric, record in records:
         given = [(name, text) for name, text in record.items() if text]
         lines += [["" if i else metric, name, text] for i, (name, text) in enumerate(given)]
-    return _print(render(["metric", "", ""], lines, "text", left=3))
+    metrics = render(["metric", "", ""], lines, "text", left=3)
+    return _print(f"{metrics.rstrip()}\n\n{_ABOUT_PARAMETERS}\n\n{_parameters('text')}")
+
+
+_ABOUT_PARAMETERS = "Every metric takes judged_only, too."
+
+
+def _parameters(style: Style) -> str:
+    rows: list[list[str]] = []
+    for parameter in PARAMETERS.values():
+        default = parameter.default
+        shown = str(default).lower() if isinstance(default, bool) else str(default)
+        told = all(word in parameter.meaning for word in parameter.words)
+        words = "" if told else f" ({' or '.join(parameter.words)})"
+        if default is None:
+            shown = "must be given"
+        elif isinstance(default, float):
+            shown = f"{default:g}"
+        rows.append([parameter.name, shown, parameter.meaning + words])
+    return render(["parameter", "default", "meaning"], rows, style, left=3)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -160,6 +160,9 @@ class Evaluation:
     def bounds(self) -> Bounds:
         """The lowest and the highest values that an order of equal scores can give.
 
+        They are nan for the metrics g and infap where a query has equal scores: these may fall when
+        a better document moves up, and no order is known to be the best.
+
         Examples
         --------
         >>> import rankmeter as rm

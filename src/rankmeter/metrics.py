@@ -77,18 +77,11 @@ class Metric:
             for key, value in parameters.items()
         }
         Metrics([(row, k, given)])  # refuses wrong values
-        kept = {key: PARAMETERS[key].checked(value) for key, value in given.items()}
+        values = row.defaults | {p: PARAMETERS[p].checked(value) for p, value in given.items()}
+        changed = tuple((p, v) for p, v in values.items() if v != row.defaults[p])
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "k", None if k is None else index(k))
-        object.__setattr__(
-            self,
-            "parameters",
-            tuple(
-                (p, kept[p])
-                for p in row.parameters
-                if kept.get(p, row.defaults[p]) != row.defaults[p]
-            ),
-        )
+        object.__setattr__(self, "parameters", changed)
 
     def __getattr__(self, name: str) -> Any:
         if name in PARAMETERS and name in METRICS[self.name].parameters:
@@ -256,7 +249,8 @@ def _from_trec_eval(text: str) -> str | None:
             pattern = pattern.replace("_" + re.escape("{x}"), r"[_.]([0-9]*\.?[0-9]+)")
             match = re.fullmatch(pattern, text)
             if match is not None:
-                return re.sub(r"\{[kx]\}", lambda _: match[1], ours)
+                number = match[1] if match.groups() else ""
+                return str(ours.replace("{k}", number).replace("{x}", number))
     return None
 
 

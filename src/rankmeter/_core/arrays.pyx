@@ -534,6 +534,7 @@ def evaluate_scores(
     if judgments is not None and (
             scores.starts != NULL or judgments.n_columns > scores.buffer.shape[1]):
         raise ValueError("judgments must be over the columns of two-dimensional scores")
+    metrics.require_expectations(expected)
     start(&scratch)
     memset(&compact, 0, sizeof(Compact))
     memset(&problem, 0, sizeof(Problem))

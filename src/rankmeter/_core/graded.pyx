@@ -1,9 +1,7 @@
 """Metrics of graded relevance. See rank_based.pyx for what kernels are."""
 
-from rankmeter._core.formulas cimport (
-    dcg, discount_at, gain_of, ideal_dcg, ratio, relevant_tied, within,
-)
-from rankmeter._core.query cimport GAINS, MAPPED, PY_SSIZE_T_MAX, RELEVANT, Group, Params, Query
+from rankmeter._core.formulas cimport dcg, discount_at, gain_of, ideal_dcg, ratio, within
+from rankmeter._core.query cimport GAINS, GRADES, MAPPED, Group, Params, Query
 from rankmeter._core.rounded cimport exp2_of, exp2m1, log2_of
 from rankmeter._core.rows cimport row
 
@@ -94,7 +92,7 @@ cdef double ndcg_rel(const Query *query, const Params *params) noexcept nogil:
         n_ideal += 1
         ideal += ideal_gain * discount_at(n_ideal, query, params)
         ideal_gain = next_ideal_gain(query, params, &entry, &place)
-    total += <double> (n_ideal - n_found) * found / ideal
+    total += <double> (n_ideal - n_found) * (found / ideal)
     return total / <double> n_ideal
 
 
@@ -279,10 +277,10 @@ ROWS = (
         source="trec_eval G",
         trec_eval={"G": "g"},
         synonyms=("normalized_gain",),
-        special={"defaults": {"gain": "linear"}},
+        special={"defaults": {"gain": "linear"}, "erratic": True},
     ),
     row(
-        "rbp", rbp, expected_rbp, RELEVANT, "optional", ("rel", "p", "grading"),
+        "rbp", rbp, expected_rbp, GRADES, "optional", ("rel", "p", "grading"),
         summary="rank-biased precision: what a reader of some patience meets",
         formula="(1 - p) * sum over the relevant of p^(rank - 1) (within k)",
         convention="grading=graded counts a document grade / the highest grade of the query, if "

@@ -3,17 +3,17 @@
 The kernels and their rows stand in rank_based.pyx, graded.pyx, sets.pyx and pools.pyx.
 """
 
-from libc.math cimport INFINITY, isfinite
+from libc.math cimport INFINITY, NAN, isfinite
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from rankmeter._core.formulas cimport gain_of, ideal_dcg
+from rankmeter._core.formulas cimport ideal_dcg
 from rankmeter._core.query cimport (
-    EXPONENTIAL, FIRST_RELEVANT, GAINS, JUDGED, MAPPED, PY_SSIZE_T_MAX, Group, Params, Plan,
+    EXPONENTIAL, FIRST_RELEVANT, GAINS, GRADES, JUDGED, MAPPED, PY_SSIZE_T_MAX, Group, Params, Plan,
     Query, Task, Values,
 )
 from rankmeter._core.rounded cimport discounts
-from rankmeter._core.rows cimport Row, read_gains, set_cutoff, set_parameter
+from rankmeter._core.rows cimport SMALLEST_POSITIVE, Row, read_gains, set_cutoff, set_parameter
 
 from rankmeter._core import graded, pools, rank_based, sets
 
@@ -68,6 +68,7 @@ cdef void *condense(const Query *query, bint by_group, Query *condensed) except 
         query.n_found * (sizeof(Py_ssize_t) + sizeof(double)) + query.n_groups * sizeof(Group) + 1
     )
     cdef Group *groups = <Group *> room
+    cdef Group *group
     cdef double *grades = <double *> (groups + query.n_groups)
     cdef Py_ssize_t *ranks = <Py_ssize_t *> (grades + query.n_found)
     if room == NULL:
@@ -75,14 +76,17 @@ cdef void *condense(const Query *query, bint by_group, Query *condensed) except 
             raise MemoryError()
     condensed[0] = query[0]
     if by_group:
+        condensed.n_groups = 0
         for i in range(query.n_groups):
-            groups[i].above = groups[i].first = n
+            group = &groups[condensed.n_groups]
+            group.above = group.first = n
             for j in range(query.groups[i].first, query.groups[i].end):
                 if query.grades[j] >= 0.0:
                     grades[n] = query.grades[j]
                     n += 1
-            groups[i].end = n
-            groups[i].size = n - groups[i].first
+            group.end = n
+            group.size = n - group.first
+            condensed.n_groups += group.size > 0
     else:
         for i in range(query.n_found):
             if query.grades[i] >= 0.0:
@@ -122,7 +126,8 @@ cdef void arrange(
 ) noexcept nogil:
     """The order within the groups that gives the highest value of a metric, or the lowest.
 
-    Every metric here rises, or falls, when a document moves up past one of less worth.
+    Of no use for metrics that neither rise nor fall with every document that moves up past one of
+    less worth.
     """
     cdef Py_ssize_t i, j, entry, n, size
     cdef const Group *group
@@ -160,7 +165,7 @@ cdef int find_bounds(
 ) except -1 nogil:
     """Fill values.lowest and values.highest. Needs groups; uses `ranks` and `grades` as room."""
     cdef Py_ssize_t i
-    cdef bint best, arranged
+    cdef bint best, arranged, any_order = False
     cdef const Params *params
     cdef Query ordered, condensed
     cdef void *room
@@ -186,8 +191,12 @@ cdef int find_bounds(
             else:
                 value = plan.tasks[i].kernel(&ordered, params)
             (values.highest if best else values.lowest)[i] = value
+    for i in range(query.n_groups):
+        any_order |= query.groups[i].size > 1
     for i in range(plan.n_tasks):
-        if values.lowest[i] > values.highest[i]:
+        if any_order and plan.tasks[i].params.erratic:
+            values.lowest[i] = values.highest[i] = NAN
+        elif values.lowest[i] > values.highest[i]:
             value = values.lowest[i]
             values.lowest[i] = values.highest[i]
             values.highest[i] = value
@@ -255,6 +264,8 @@ cdef Plan plan_of(const Task *tasks, Py_ssize_t n_tasks) noexcept:
             plan.depth_of_gains = max(plan.depth_of_gains, params.k)
         if params.reads == JUDGED or params.judged_only:
             plan.lowest = -INFINITY
+        elif params.reads == GRADES:
+            plan.lowest = min(plan.lowest, SMALLEST_POSITIVE)
         plan.lowest = min(plan.lowest, params.rel)
         if params.judged_only:
             plan.condenses = True

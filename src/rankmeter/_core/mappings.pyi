@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self, disjoint_base
 
-from rankmeter._core.kernels import Metrics, Row
+from rankmeter._core.kernels import Metrics
+from rankmeter._core.rows import Row
 
 @disjoint_base
 class Judgments:

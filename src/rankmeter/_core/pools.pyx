@@ -112,6 +112,36 @@ cdef double rbp_residual(const Query *query, const Params *params) noexcept nogi
     return power + (1.0 - p) * total
 
 
+cdef double expected_rbp_residual(const Query *query, const Params *params) noexcept nogil:
+    """Each document of a group gets the mean of the group's powers; the judged take theirs away."""
+    cdef double p = params.numbers[0], power = 1.0, total = 0.0, weight
+    cdef Py_ssize_t i, j, count, rank = 1, depth = min(params.k, query.n_retrieved)
+    cdef const Group *group
+    for i in range(query.n_groups):
+        group = &query.groups[i]
+        if group.above >= params.k:
+            break
+        # A group without found documents is not listed: its ranks lie before this one.
+        while rank <= group.above and power > 0.0:
+            total += power
+            power *= p
+            rank += 1
+        weight = 0.0
+        for _ in range(within(group, params)):
+            weight += power
+            power *= p
+            rank += 1
+        count = 0
+        for j in range(group.first, group.end):
+            count += query.grades[j] >= 0.0
+        total += weight * <double> (group.size - count) / <double> group.size
+    while rank <= depth and power > 0.0:
+        total += power
+        power *= p
+        rank += 1
+    return power + (1.0 - p) * total
+
+
 # Rows
 
 ROWS = (
@@ -144,6 +174,7 @@ ROWS = (
         source="Yilmaz and Aslam, CIKM 2006; trec_eval infAP",
         trec_eval={"infAP": "infap"},
         synonyms=("inferred_ap",),
+        special={"erratic": True},
     ),
     row(
         "judged", judged, expected_judged, JUDGED, "required", (),
@@ -164,7 +195,7 @@ ROWS = (
         synonyms=("unj",),
     ),
     row(
-        "rbp_residual", rbp_residual, NULL, JUDGED, "optional", ("p",),
+        "rbp_residual", rbp_residual, expected_rbp_residual, JUDGED, "optional", ("p",),
         summary="how much rank-biased precision could rise if all unjudged were relevant",
         formula="p^d + (1 - p) * sum over the unjudged of p^(rank - 1), d = min(k, returned)",
         convention="trec_eval's rbp_resid has p=0.9, and gives 0 where all are judged",

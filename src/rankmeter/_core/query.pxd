@@ -34,6 +34,7 @@ cdef enum Reads:
     RELEVANT                    # which of the documents are relevant
     FIRST_RELEVANT              # the first relevant one; nothing behind it counts
     GAINS                       # the gain of each
+    GRADES                      # the grade of each, where it is above 0
     JUDGED                      # which of the documents are judged at all
 
 
@@ -55,6 +56,7 @@ cdef struct Params:
     const double *gain_values
     Py_ssize_t discount_shift   # 0: log2; 1: jarvelin, the same constants one rank later
     bint discounts              # whether it asks for discounts
+    bint erratic                # it may fall when a better document moves up
     double highest              # grades above are refused
     double numbers[5]           # parameters of this metric alone, in the order of its row
     int choice                  # which word its row allows was chosen

@@ -1,6 +1,9 @@
 from rankmeter._core.query cimport Kernel, Params, Reads
 
 
+cdef double SMALLEST_POSITIVE
+
+
 cdef class Parameter:
     cdef readonly str name
     cdef readonly object default
@@ -18,6 +21,7 @@ cdef class Row:
     cdef Kernel expected
     cdef Reads reads
     cdef bint discounts
+    cdef bint erratic
     cdef Params template        # at the defaults
     cdef tuple numbers          # names of the parameters in params.numbers
     cdef readonly str name
@@ -32,6 +36,7 @@ cdef class Row:
     cdef readonly tuple synonyms
     cdef readonly str ambiguous
     cdef readonly str mean
+    cdef readonly bint closed_form
 
 
 cdef Row row(

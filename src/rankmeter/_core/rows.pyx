@@ -13,7 +13,7 @@ from rankmeter._core.query cimport (
     EXPONENTIAL, GAINS, LINEAR, MAPPED, PY_SSIZE_T_MAX, Kernel, Params, Reads,
 )
 
-cdef double SMALLEST_POSITIVE = 5e-324
+SMALLEST_POSITIVE = 5e-324
 
 
 cdef class Parameter:
@@ -89,7 +89,8 @@ cdef class Parameter:
             return f"a finite number {'of at least' if self.includes else 'above'} {self.low:g}"
         if self.includes == "both":
             return f"a number from {self.low:g} to {self.high:g}"
-        return f"a number above {self.low:g} and {'up to' if self.includes else 'below'} {self.high:g}"
+        last = "up to" if self.includes else "below"
+        return f"a number above {self.low:g} and {last} {self.high:g}"
 
 
 cdef double finite_or_infinite(object number) except? -1:
@@ -98,7 +99,6 @@ cdef double finite_or_infinite(object number) except? -1:
         return float(number)
     except OverflowError:
         return INFINITY if number > 0 else -INFINITY
-
 
 
 cdef list read_gains(object gain):
@@ -173,6 +173,8 @@ cdef class Row:
         Parameter to default, None where it must be given.
     mean : {"arithmetic", "geometric"}
         How the values of queries become one.
+    closed_form : bool
+        Whether the mean over all orders of equal scores is known.
     summary, formula, convention, source : str
         What it measures, its formula, what is pinned where others differ, who defined it.
     trec_eval : dict
@@ -193,12 +195,15 @@ cdef class Row:
 cdef Row row(
     str name, Kernel kernel, Kernel expected, Reads reads, str cutoff, tuple parameters,
     str summary, str formula, str convention, str source, dict trec_eval, tuple synonyms,
-    dict special={},
+    dict special=None,
 ):
-    """Make a row; `special` holds what few have: ambiguous, defaults, mean, discounts."""
+    """Make a row. What few have: ambiguous, defaults, mean, discounts (it asks for them), erratic
+    (it may fall when a better document moves up)."""
     cdef Row self = Row.__new__(Row)
+    special = special or {}
     self.kernel = kernel
     self.expected = expected
+    self.closed_form = expected != NULL
     self.reads = reads
     self.name = name
     self.cutoff = cutoff
@@ -213,6 +218,7 @@ cdef Row row(
     self.synonyms = synonyms
     self.ambiguous = special.get("ambiguous", "")
     self.mean = special.get("mean", "arithmetic")
+    self.erratic = special.get("erratic", False)
     self.numbers = tuple([
         p for p in parameters if p not in ("rel", "gain") and not PARAMETERS[p].words
     ])
@@ -225,11 +231,11 @@ cdef Row row(
 
 cdef int fill(Params *params, Row row) except -1:
     """The parameters of a metric at their defaults; what has none is left out."""
-    cdef Py_ssize_t n = 0
     memset(params, 0, sizeof(Params))
     params.k = PY_SSIZE_T_MAX
     params.reads = row.reads
     params.discounts = row.discounts
+    params.erratic = row.erratic
     params.rel = SMALLEST_POSITIVE if row.reads == GAINS else 1.0
     params.highest = INFINITY
     params.gain = EXPONENTIAL
@@ -261,7 +267,8 @@ cdef int set_parameter(Params *params, Row row, str name, object value) except -
     cdef Py_ssize_t place
     if name not in row.defaults:
         raise ValueError(
-            f"{row.name} has no parameter {name!r}; it takes {' and '.join(map(repr, row.parameters))}"
+            f"{row.name} has no parameter {name!r}; it takes "
+            + " and ".join(map(repr, row.parameters))
         )
     parameter = PARAMETERS[name]
     value = parameter.checked(value)
