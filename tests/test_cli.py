@@ -572,6 +572,24 @@ def test_version_and_help(run: Runner) -> None:
     assert "--format" in run.well("metrics", "--help")
 
 
+def test_spread(run: Runner) -> None:
+    out = run.well("eval", "qrels", "one", "two", "-m", "mrr", "-m", "recall@1", "--spread")
+    table = cells(out)
+    assert [row[1] for row in table[1:6]] == ["mean", "min", "median", "max", "std"]
+    listed = json.loads(
+        run.well("eval", "qrels", "one", "two", "-m", "mrr", "--spread", "--format", "json")
+    )
+    ev = rm.evaluate("qrels", "one", "mrr")
+    for name in ("mean", "min", "median", "max", "std"):
+        assert listed["runs"][0][name] == getattr(ev, name)
+    rows = run("eval", "qrels", "one", "-m", "mrr", "--spread", "--format", "csv").out.split()
+    assert rows[1:3] == [f"mrr,mean,{ev['mrr']!r}", f"mrr,min,{ev.min['mrr']!r}"]
+    Path("single").write_text("q1 0 d1 1\n")
+    alone = json.loads(run.well("eval", "single", "one", "--spread", "--format", "json"))
+    assert alone["runs"][0]["std"]["mrr"] is None
+    assert "-" in run.well("eval", "single", "one", "--spread").splitlines()[5].split()
+
+
 def test_metrics(run: Runner) -> None:
     table = run.well("metrics")
     markdown = run.well("metrics", "--format", "markdown")

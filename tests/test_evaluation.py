@@ -369,3 +369,15 @@ def test_html_holds_no_markup_of_the_callers() -> None:
         assert html.count("<table>") == html.count("</table>") == 1
         assert html.count("<tr>") == 3
         assert "1.0000" in html
+
+
+def test_statistics_beside_the_mean() -> None:
+    qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    run = {"q0": ["a"], "q1": ["x", "a"], "q2": ["x", "y", "z", "a"], "q3": ["x"]}
+    ev = rm.evaluate(qrels, run, ["mrr", "hit@1"])
+    assert ev.sum == {"mrr": 1.75, "hit@1": 1.0}
+    assert ev.min == {"mrr": 0.0, "hit@1": 0.0}
+    assert ev.max == {"mrr": 1.0, "hit@1": 1.0}
+    assert ev.median == {"mrr": 0.375, "hit@1": 0.0}
+    assert ev.std == pytest.approx({"mrr": np.std([1, 0.5, 0.25, 0], ddof=1), "hit@1": 0.5})
+    assert np.isnan(rm.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "mrr").std["mrr"])

@@ -38,6 +38,7 @@ from rankmeter.tables import render
 DEFAULT_METRICS = ("ndcg@10", "recall@100", "map", "mrr")
 
 _NO_LABEL = "(none)"
+_SPREAD = ("min", "median", "max", "std")
 _NAMED_IDS = 5  # a note names so many queries, and counts the rest
 
 T = TypeVar("T")
@@ -151,7 +152,8 @@ formats:
                            "per_query": {query: {metric: value}},
                            "facets": {facet: [{"label": label or null, "n": n,
                                                "mean": {metric: value}}, ...]}}, ...]}
-                "per_query" and "facets" are there if asked for.
+                "per_query", "facets" and, as "mean", "min", "median", "max" and "std" are there
+                if asked for; null is the standard deviation of one query.
 
 coverage:
   judged        queries in the qrels
@@ -198,6 +200,11 @@ def _parser() -> argparse.ArgumentParser:
         help=f"a metric; may be repeated (default: {', '.join(DEFAULT_METRICS)})",
     )
     scoring.add_argument("--per-query", action="store_true", help="give the value of each query")
+    scoring.add_argument(
+        "--spread",
+        action="store_true",
+        help="give minimum, median, maximum and standard deviation beside the mean",
+    )
     scoring.add_argument(
         "--by", metavar="FACETS", help="give the mean of each label too, with its n queries"
     )
@@ -508,8 +515,9 @@ def _report(
     if arguments.by is not None:
         sheets.append(_facets_sheet(scored, metrics))
     if arguments.format == "csv":
-        return _csv(sheets[0] if sheets else _means_sheet(scored, metrics)), notes
-    sheets.append(_means_sheet(scored, metrics))
+        means = _means_sheet(scored, metrics, spread=arguments.spread)
+        return _csv(sheets[0] if sheets else means), notes
+    sheets.append(_means_sheet(scored, metrics, spread=arguments.spread))
     style: Style = "text" if arguments.format == "table" else "markdown"
     parts = [_table(sheet, style, arguments.digits) for sheet in sheets]
     if notes:
@@ -517,10 +525,15 @@ def _report(
     return "\n".join(part.rstrip("\n") + "\n" for part in parts), []
 
 
-def _means_sheet(scored: Sequence[_Scored], metrics: Sequence[str]) -> _Sheet:
-    rows: list[list[Cell]] = [
-        [metric, *(float(one.evaluation.mean[metric]) for one in scored)] for metric in metrics
-    ]
+def _means_sheet(scored: Sequence[_Scored], metrics: Sequence[str], *, spread: bool) -> _Sheet:
+    if spread:
+        rows: list[list[Cell]] = []
+        for metric in metrics:
+            for name in ("mean", *_SPREAD):
+                values = [getattr(one.evaluation, name)[metric] for one in scored]
+                rows.append([metric, name, *(None if v != v else v for v in values)])
+        return _Sheet(["metric", "", *(one.run for one in scored)], 2, rows)
+    rows = [[metric, *(float(one.evaluation.mean[metric]) for one in scored)] for metric in metrics]
     return _Sheet(["metric", *(one.run for one in scored)], 1, rows)
 
 
@@ -587,6 +600,10 @@ def _json(scored: Sequence[_Scored], metrics: Sequence[str], arguments: argparse
             "mean": one.evaluation.mean,
             "coverage": one.evaluation.coverage._asdict(),
         }
+        if arguments.spread:
+            for name in _SPREAD:
+                values = getattr(one.evaluation, name)
+                run[name] = {metric: None if v != v else v for metric, v in values.items()}
         if arguments.per_query:
             run["per_query"] = one.evaluation.per_query
         if arguments.by is not None:
