@@ -85,12 +85,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     SystemExit
         With code 2 for a wrong command line; with code 0 after ``--help``.
     """
+    given = sys.argv[1:] if argv is None else list(argv)
+    if given[:1] == ["trec-eval"]:  # it reads its arguments as trec_eval does
+        return _trec_eval(given[1:])
     parser = _parser()
-    arguments = parser.parse_args(argv)
+    arguments = parser.parse_args(given)
     if arguments.version:
         return _print(f"rankmeter {_version()}\n")
     if arguments.command is None:
-        parser.error("give a command: eval or metrics")
+        parser.error("give a command: eval, trec-eval or metrics")
     try:
         return arguments.command(arguments)  # type: ignore[no-any-return]
     except _BadInput as bad:
@@ -177,7 +180,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="store_true", help="print the version")
     parser.set_defaults(command=None)
-    commands = parser.add_subparsers(title="commands", metavar="eval | metrics")
+    commands = parser.add_subparsers(title="commands", metavar="eval | trec-eval | metrics")
 
     scoring = commands.add_parser(
         "eval",
@@ -270,6 +273,10 @@ def _parser() -> argparse.ArgumentParser:
         "--output",
         metavar="FILE",
         help="write to this file, whole or not at all (default: -, standard output)",
+    )
+
+    commands.add_parser(
+        "trec-eval", help="print what trec_eval prints for the same arguments", add_help=False
     )
 
     listing = commands.add_parser(
@@ -623,6 +630,22 @@ def _json(scored: Sequence[_Scored], metrics: Sequence[str], arguments: argparse
         "runs": runs,
     }
     return json.dumps(report, indent=2, allow_nan=False) + "\n"
+
+
+# ---------------------------------------------------------------------------------------------
+# rankmeter trec-eval
+
+
+def _trec_eval(arguments: Sequence[str]) -> int:
+    from rankmeter.trec_eval import Refused, output
+
+    try:
+        return _print(output(arguments))
+    except Refused as refused:
+        _fail(str(refused))
+        return refused.code
+    except KeyboardInterrupt:
+        return 130
 
 
 # ---------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import codecs
 import re
 import sys
 from collections.abc import Iterator
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -245,6 +245,46 @@ def recognised(source: Source, side: str, start: bytes, layout: Layout | None = 
         if not (fields[0].startswith(b"#") and comment):
             break
     return Text(source, side, layout or TREC[side])
+
+
+def tag_of(source: Source) -> bytes:
+    """Return the tag in the last line of a run in TREC's format.
+
+    Parameters
+    ----------
+    source : Source
+
+    Returns
+    -------
+    bytes
+        Empty where no line has one.
+    """
+    with source.opened() as file:
+        if file.seekable():
+            size = file.seek(0, SEEK_END)
+            for length in (min(size, _BLOCK), size):  # many comments may stand at the end
+                file.seek(size - length)
+                if tag := _last_tag(file.read(), whole=length == size):
+                    return tag
+            return b""
+        end, whole = b"", True
+        while part := file.read(_BLOCK):
+            whole = whole and len(end) <= LONGEST_LINE
+            end = end[-LONGEST_LINE:] + part
+        return _last_tag(end, whole)
+
+
+def _last_tag(end: bytes, whole: bool) -> bytes:
+    """Find the last line with a tag; the first may be cut off if this is not all."""
+    lines = end.split(b"\n")[0 if whole else 1 :]
+    return next(filter(None, map(_tag, reversed(lines))), b"")
+
+
+def _tag(line: bytes) -> bytes:
+    fields = line.split(None, len(TREC["run"].columns))
+    if len(fields) < 6 or (fields[0].startswith(b"#") and not _NO_COMMENT.fullmatch(fields[1])):
+        return b""
+    return fields[5]
 
 
 def rows_of(queries: Grouped) -> Rows:

@@ -1,0 +1,480 @@
+"""The measures of trec_eval 10 by their names there: which metrics they are, and how they print.
+
+`Plan` gathers the metrics that some measures need, so that each is computed once, and holds a
+`Column` for each value that is printed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rankmeter.metrics import METRICS, Metric
+
+Values = npt.NDArray[np.float64]
+Summary = Literal["mean", "sum", "geometric", "queries", "relevant", "run", "none"]
+
+LEAST = 0.00001  # that a geometric mean counts
+LONGEST_STRING = 1000
+
+_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+_TENTHS = tuple(i / 10 for i in range(11))
+
+# In the order in which they are printed.
+MEASURES = (
+    "runid",
+    "num_q",
+    "num_ret",
+    "num_rel",
+    "num_rel_ret",
+    "map",
+    "gm_map",
+    "Rprec",
+    "bpref",
+    "recip_rank",
+    "iprec_at_recall",
+    "P",
+    "relstring",
+    "recall",
+    "infAP",
+    "gm_bpref",
+    "Rprec_mult",
+    "utility",
+    "11pt_avg",
+    "binG",
+    "G",
+    "dcg",
+    "ideal_dcg",
+    "ndcg",
+    "ndcg_rel",
+    "Rndcg",
+    "ndcg_cut",
+    "map_cut",
+    "relative_P",
+    "success",
+    "set_P",
+    "set_relative_P",
+    "set_recall",
+    "set_map",
+    "set_F",
+    "num_nonrel_judged_ret",
+    "yaap",
+    "rbp",
+    "rbp_resid",
+    "unj",
+)
+
+NICKNAMES: dict[str, tuple[str, ...]] = {
+    "official": MEASURES[: MEASURES.index("P") + 1],
+    "set": (
+        "runid",
+        "num_q",
+        "num_ret",
+        "num_rel",
+        "num_rel_ret",
+        "utility",
+        "set_P",
+        "set_recall",
+        "set_relative_P",
+        "set_map",
+        "set_F",
+    ),
+    "all_trec": tuple(m for m in MEASURES if m not in ("dcg", "ideal_dcg", "yaap")),
+}
+
+_ONE_VALUE = {
+    "num_ret": "num_ret",
+    "num_rel": "num_rel",
+    "num_rel_ret": "num_rel_ret",
+    "num_nonrel_judged_ret": "num_nonrel_judged_ret",
+    "map": "map",
+    "gm_map": "gm_map",
+    "Rprec": "rprec",
+    "bpref": "bpref",
+    "gm_bpref": "gm_bpref",
+    "recip_rank": "mrr",
+    "infAP": "infap",
+    "binG": "bing",
+    "set_P": "set_precision",
+    "set_relative_P": "set_relative_precision",
+    "set_recall": "set_recall",
+    "set_map": "set_map",
+    "yaap": "yaap",
+}
+_OF_CUTOFFS: dict[str, tuple[str, tuple[int, ...]]] = {
+    "P": ("precision", _CUTOFFS),
+    "recall": ("recall", _CUTOFFS),
+    "ndcg_cut": ("ndcg", _CUTOFFS),
+    "map_cut": ("map", _CUTOFFS),
+    "relative_P": ("relative_precision", _CUTOFFS),
+    "success": ("hit", (1, 5, 10)),
+    "unj": ("unjudged", (5, 10, 20)),
+}
+_OF_GAINS = {
+    "dcg": "dcg",
+    "ideal_dcg": "idcg",
+    "ndcg": "ndcg",
+    "ndcg_rel": "ndcg_rel",
+    "Rndcg": "rndcg",
+    "G": "g",
+}
+_SUMS = ("num_ret", "num_rel_ret", "num_nonrel_judged_ret")
+
+
+def has_gains(measures: Mapping[str, str | None]) -> bool:
+    """Whether a measure has gains of its own, so that the grades must be known first."""
+    return any(measures.get(name) is not None for name in _OF_GAINS)
+
+
+class Rows(NamedTuple):
+    """The values of the metrics of a plan, one row a query.
+
+    Attributes
+    ----------
+    values : numpy.ndarray
+        queries x metrics.
+    absent : numpy.ndarray
+        Which of the queries the run lacks.
+    pooled : numpy.ndarray or None
+        queries x ranks: documents up to there that are in the pool, but not judged; None where
+        the judgments have none.
+    """
+
+    values: Values
+    absent: npt.NDArray[np.bool_]
+    pooled: Values | None = None
+
+
+class Column(NamedTuple):
+    """What is printed under one name.
+
+    Attributes
+    ----------
+    name : str
+    of : callable
+        Makes the values of the queries from `Rows`.
+    summary : str
+        How these become one: their mean, sum or geometric mean (of values that are logarithms),
+        the number of queries, that of relevant documents, the name of the run, or not at all.
+    per_query : bool
+        Whether the values of the queries are printed.
+    whole : bool
+        Whether they are whole numbers.
+    strings : callable or None
+        Makes the strings that are printed for the queries in place of numbers.
+    """
+
+    name: str
+    of: Callable[[Rows], Values]
+    summary: Summary = "mean"
+    per_query: bool = True
+    whole: bool = False
+    strings: Callable[[Rows], list[str]] | None = None
+
+
+class Plan:
+    """The metrics to compute for some measures, and the columns to print.
+
+    Parameters
+    ----------
+    measures : mapping
+        From each measure to its parameters as they were written, or None.
+    level : int
+        Grades from here on are relevant.
+    judged_only : bool
+        Whether documents that are not judged are taken out of the rankings first.
+    documents : int
+        How many the collection holds.
+    grades : iterable of float
+        Those of the judgments; needed where `has_gains`.
+    strings : bool
+        Whether strings of grades are wanted.
+
+    Attributes
+    ----------
+    metrics : dict of Metric to int
+        What to compute, and where its values stand in `Rows`.
+    columns : list of Column
+    retrieved, relevant, all_relevant : int
+        Where num_ret and num_rel stand, the last with a level of 1.
+    depth : int
+        How many ranks the strings of grades show.
+
+    Raises
+    ------
+    ValueError
+        For parameters that a measure does not take.
+    """
+
+    def __init__(
+        self,
+        measures: Mapping[str, str | None],
+        *,
+        level: int = 1,
+        judged_only: bool = False,
+        documents: int = 0,
+        grades: Iterable[float] = (),
+        strings: bool = True,
+    ) -> None:
+        self.metrics: dict[Metric, int] = {}
+        self.columns: list[Column] = []
+        self._level = level
+        self._judged_only = judged_only
+        self._documents = documents
+        self._grades = tuple(grades)
+        self._strings = strings
+        self.depth = 0
+        self.retrieved = self._metric("num_ret")
+        self.relevant = self._metric("num_rel")
+        self.all_relevant = self._add(Metric("num_rel"))  # whatever the level
+        for name in MEASURES:
+            if name in measures:
+                given = measures[name]
+                try:
+                    self._measure(name, given)
+                except ValueError as error:
+                    spelling = name if given is None else f"{name}.{given}"
+                    raise ValueError(f"{spelling}: {error}") from None
+
+    def _metric(self, name: str, k: int | None = None, **parameters: Any) -> int:
+        """Ask for a metric; return where its values will be."""
+        if "rel" in METRICS[name].parameters and parameters.get("grading") != "graded":
+            parameters["rel"] = self._level
+        return self._add(Metric(name, k, judged_only=self._judged_only, **parameters))
+
+    def _add(self, metric: Metric) -> int:
+        return self.metrics.setdefault(metric, len(self.metrics))
+
+    def _print(self, name: str, place: int, **how: Any) -> None:
+        self.columns.append(Column(name, lambda rows: rows.values[:, place], **how))
+
+    def _measure(self, name: str, given: str | None) -> None:
+        if name == "runid":
+            self.columns.append(Column(name, _zeros, summary="run", per_query=False))
+        elif name == "num_q":
+            self.columns.append(Column(name, _ones, "queries", per_query=False, whole=True))
+        elif name in _SUMS:
+            self._print(name, self._metric(_ONE_VALUE[name]), summary="sum", whole=True)
+        elif name == "num_rel":
+            self._print(name, self.relevant, summary="relevant", whole=True)
+        elif name in ("gm_map", "gm_bpref"):
+            place = self._metric(_ONE_VALUE[name])
+            self.columns.append(
+                Column(name, lambda rows: _logs(rows.values[:, place]), "geometric", False)
+            )
+        elif name in _ONE_VALUE:
+            self._print(name, self._metric(_ONE_VALUE[name]))
+        elif name in _OF_CUTOFFS:
+            self._of_cutoffs(name, given)
+        elif name in _OF_GAINS:
+            self._of_gains(name, given)
+        else:
+            label = name if given is None else f"{name}_{given}"
+            special = {
+                "iprec_at_recall": self._iprec,
+                "Rprec_mult": self._rprec_mult,
+                "11pt_avg": self._average,
+                "relstring": self._relstring,
+                "utility": self._utility,
+                "set_F": self._set_f,
+                "rbp": self._rbp,
+                "rbp_resid": self._rbp_resid,
+            }
+            special[name](label, given)
+
+    def _of_cutoffs(self, name: str, given: str | None) -> None:
+        ours, cutoffs = _OF_CUTOFFS[name]
+        if given is not None:
+            cutoffs = tuple(int(number) for number in _rising(given, int))
+            if cutoffs[0] < 1:
+                raise ValueError("cut-offs must be 1 or more")
+        parameters = {"gain": "linear"} if ours == "ndcg" else {}
+        for k in cutoffs:
+            place = self._metric(ours, k, **parameters)
+            self._print(f"{name}_{k}", place)
+
+    def _of_gains(self, name: str, given: str | None) -> None:
+        gain: str | dict[float, float] = "linear"
+        if given is not None:
+            gain = {grade: grade for grade in self._grades if grade > 0}
+            pairs = _pairs(given)
+            for level, value in pairs.items():
+                gain[_integer(level)] = value
+        place = self._metric(_OF_GAINS[name], gain=gain)
+        label = name if given is None else f"{name}_{given}"
+        if name == "Rndcg":
+
+            def of(rows: Rows) -> Values:
+                # Where no grade reaches the level, whatever the gains.
+                return np.where(rows.values[:, self.relevant] > 0, rows.values[:, place], 0.0)
+
+            self.columns.append(Column(label, of))
+        else:
+            self._print(label, place)
+
+    def _iprec(self, _label: str, given: str | None) -> None:
+        for level in _TENTHS if given is None else _rising(given, float):
+            place = self._metric("iprec", recall=max(level, 0.0))
+            self._print(f"iprec_at_recall_{level:.2f}", place)
+
+    def _rprec_mult(self, _label: str, given: str | None) -> None:
+        defaults = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
+        for multiple in defaults if given is None else _rising(given, float):
+            label = f"Rprec_mult_{multiple:.2f}"
+            if multiple > 0:
+                self._print(label, self._metric("rprec", multiple=multiple))
+            else:
+                self.columns.append(Column(label, _zeros))
+
+    def _average(self, label: str, given: str | None) -> None:
+        levels = _TENTHS if given is None else tuple(map(_number, given.split(",")))
+        if list(levels) != sorted(levels):
+            raise ValueError("levels of recall must rise")
+        places = [self._metric("iprec", recall=max(level, 0.0)) for level in levels]
+
+        def of(rows: Rows) -> Values:
+            total = _zeros(rows)
+            for place in reversed(places):  # the order of trec_eval, to the last bit
+                total += rows.values[:, place]
+            return total / len(places)
+
+        self.columns.append(Column(label, of))
+
+    def _relstring(self, label: str, given: str | None) -> None:
+        length = 10 if given is None else int(max(_number(given.split(",")[0]), 0))
+        if length > LONGEST_STRING:
+            raise ValueError(f"a string has at most {LONGEST_STRING} characters")
+        if not self._strings:
+            return
+        self.depth = length
+        ranks = range(1, length + 1)
+        # What rank r adds to the DCG is its grade, and to the judged documents whether it is one.
+        gains = [self._metric("dcg", r, gain="linear") for r in ranks]
+        judged = [self._metric("judged", r) for r in ranks]
+
+        def strings(rows: Rows) -> list[str]:
+            retrieved = rows.values[:, self.retrieved]
+            codes = _codes(
+                rows.values[:, gains],
+                rows.values[:, judged] * np.minimum(retrieved[:, None], np.array(ranks)),
+                rows.pooled,
+            )
+            # The document that stands for an absent query shows where there are parameters.
+            stand_in = "" if given is None or self._judged_only else "-"[:length]
+            return [
+                stand_in if absent else code.tobytes().decode("ascii")[: int(depth)]
+                for code, depth, absent in zip(codes, retrieved, rows.absent, strict=True)
+            ]
+
+        self.columns.append(Column(label, _zeros, "none", strings=strings))
+
+    def _utility(self, label: str, given: str | None) -> None:
+        numbers = [1.0, -1.0, 0.0, 0.0] if given is None else [*map(_number, given.split(","))]
+        if len(numbers) != 4:
+            raise ValueError("there must be four parameters")
+        a, b, c, d = numbers
+        place = self._metric("utility", a=a, b=b, c=c, d=d, documents=self._documents)
+        # With parameters, an absent query counts as one with a single document, not relevant.
+        stand_in = 0.0 if self._judged_only else b - d
+
+        def of(rows: Rows) -> Values:
+            values = rows.values[:, place]
+            return np.where(rows.absent, 0.0 if given is None else values + stand_in, values)
+
+        self.columns.append(Column(label, of))
+
+    def _set_f(self, label: str, given: str | None) -> None:
+        beta = 1.0 if given is None else _number(given.split(",")[0])
+        self._print(label, self._metric("set_f", beta=beta, weight="plain"))
+
+    def _rbp(self, label: str, given: str | None) -> None:
+        self._print(label, self._metric("rbp", p=_persistence(given), grading="graded"))
+
+    def _rbp_resid(self, label: str, given: str | None) -> None:
+        p = _persistence(given)
+        residual = self._metric("rbp_residual", p=p)
+        found = self._metric("num_rel_ret"), self._metric("num_nonrel_judged_ret")
+        stand_in = 0.0 if given is None or self._judged_only else p + (1.0 - p)
+
+        def of(rows: Rows) -> Values:
+            judged = rows.values[:, found[0]] + rows.values[:, found[1]]
+            none_unjudged = judged == rows.values[:, self.retrieved]
+            values = np.where(none_unjudged, 0.0, rows.values[:, residual])
+            return np.where(rows.absent, stand_in, values)
+
+        self.columns.append(Column(label, of))
+
+
+def _zeros(rows: Rows) -> Values:
+    return np.zeros(len(rows.values))
+
+
+def _ones(rows: Rows) -> Values:
+    return np.ones(len(rows.values))
+
+
+def _logs(values: Values) -> Values:
+    return np.array([math.log(max(value, LEAST)) for value in values.tolist()])
+
+
+def _codes(gains: Values, judged: Values, pooled: Values | None) -> npt.NDArray[np.uint8]:
+    """One character a rank, from what the ranks up to there hold together."""
+    ranks = np.arange(1, gains.shape[1] + 1)
+    grades = np.diff(gains, prepend=0.0) * np.log2(ranks + 1)
+    grades = np.floor(grades + 0.001).clip(0, 10)  # rounded, but 1.5 is 1
+    codes = np.full(gains.shape, ord("-"), np.uint8)
+    digits = np.where(grades > 9, ord(">"), ord("0") + grades).astype(np.uint8)
+    is_judged = np.diff(judged, prepend=0.0) > 0.5
+    codes[is_judged] = digits[is_judged]
+    if pooled is not None:
+        codes[np.diff(pooled, prepend=0.0) > 0.5] = ord(".")
+    return codes
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{text!r} is no number")
+    return number
+
+
+def _integer(text: str) -> int:
+    number = _number(text)
+    if not number.is_integer():
+        raise ValueError(f"{text!r} is no grade")
+    return int(number)
+
+
+def _rising(text: str, kind: Callable[[float], float]) -> tuple[float, ...]:
+    numbers = sorted(kind(_number(part)) for part in text.split(","))
+    if len(set(numbers)) < len(numbers):
+        raise ValueError("a number stands twice")
+    return tuple(numbers)
+
+
+def _pairs(text: str) -> dict[str, float]:
+    pairs: dict[str, float] = {}
+    for part in text.split(","):
+        name, sign, value = part.partition("=")
+        if not (name and sign):
+            raise ValueError(f"{part!r} is not name=number")
+        if name in pairs:
+            raise ValueError(f"{name} stands twice")
+        pairs[name] = _number(value)
+    return pairs
+
+
+def _persistence(given: str | None) -> float:
+    if given is None:
+        return 0.9
+    pairs = _pairs(given)
+    if set(pairs) != {"p"}:
+        raise ValueError("the only parameter is p=number")
+    return pairs["p"]
