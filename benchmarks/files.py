@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from benchmarks.data import DrawnQuery, Shape, document_id, draw, query_id
 
-Kind = Literal["files", "command", "gzip", "qrels", "pyarrow", "polars"]
+Kind = Literal["files", "command", "everything", "gzip", "qrels", "pyarrow", "polars"]
 
 
 class FileShape(NamedTuple):

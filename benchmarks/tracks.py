@@ -100,6 +100,7 @@ class Track:
             lines = {
                 "files": "lines of a run",
                 "command": "lines of a run, by a command and its whole process",
+                "everything": "lines of a run, by a command on all cores and its whole process",
                 "gzip": "lines of a run, compressed",
                 "qrels": "judgments, read and nothing else",
                 "pyarrow": "rows of a pyarrow table",
@@ -282,6 +283,15 @@ SPEED_TRACKS = (
             Goal("times the floor", 10),
         ),
         libraries=("rankmeter", "two_threads", "trec_eval"),
+    ),
+    Track(
+        name="everything",
+        title="files, all measures of trec_eval",
+        floor=COUNT_LINES,
+        shape=FileShape("everything", queries=2_000, depth=1_000, relevant=5, not_relevant=5),
+        metrics=("all_trec",),
+        goals=(Goal("times as fast as", 20, "trec_eval"),),
+        libraries=("rankmeter", "trec_eval"),
     ),
     Track(
         name="files-in-process",

@@ -41,6 +41,9 @@ def _evaluate_files(prepared: FileInput, threads: int) -> dict[str, float]:
     qrels, run = tables or files
     if kind == "command":
         return _means_of_command(prepared, threads)
+    if kind == "everything":
+        command = [sys.executable, "-m", "rankmeter", "trec-eval", "-mall_trec", *map(str, files)]
+        return printed_means(subprocess.check_output(command, text=True))
     if kind == "qrels":
         rankmeter.Evaluator(qrels, metrics)
         return {}
@@ -54,6 +57,15 @@ def _means_of_command(prepared: FileInput, threads: int) -> dict[str, float]:
     command += ["--threads", str(threads), "--format", "json"]  # which has all digits
     means: dict[str, float] = json.loads(subprocess.check_output(command))["runs"][0]["mean"]
     return means
+
+
+def printed_means(text: str) -> dict[str, float]:
+    """Read what trec_eval prints, but for the name of the run.
+
+    Nor is its rbp compared: that depends on what stands in its memory before.
+    """
+    lines = [line.split() for line in text.splitlines()]
+    return {name: float(mean) for name, _, mean in lines if name not in ("runid", "rbp")}
 
 
 def _evaluate_arrays(prepared: ArrayInput, threads: int) -> dict[str, float]:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 from benchmarks.files import FileInput
+from benchmarks.libraries.rankmeter import printed_means
 from benchmarks.processes import MissingError
 
 _BINARY = shutil.which(os.environ.get("TREC_EVAL", ""))
@@ -24,6 +25,8 @@ _THEIRS = {
 
 
 def prepare(track_input: FileInput) -> list[str]:
+    if track_input.kind == "everything":
+        return ["-mall_trec", str(track_input.qrels), str(track_input.run)]
     wanted = track_input.metrics
     asked = [theirs for theirs, name in _THEIRS.items() if name.partition("(")[0] in wanted]
     options = [word for theirs in asked for word in ("-m", theirs)]
@@ -31,6 +34,8 @@ def prepare(track_input: FileInput) -> list[str]:
 
 
 def evaluate(prepared: list[str]) -> dict[str, float]:
+    if "-mall_trec" in prepared:
+        return printed_means(_output(*prepared))
     lines = _output(*prepared).splitlines()
     means = {theirs: mean for theirs, _, mean in map(str.split, lines)}
     return {
