@@ -7,6 +7,7 @@ from typing import Literal
 
 from benchmarks.arrays import ArrayShape
 from benchmarks.data import Shape
+from benchmarks.drop_in import MEASURES
 from benchmarks.files import FileShape
 
 Aspect = Literal[
@@ -145,6 +146,15 @@ SPEED_TRACKS = (
             Goal("times as fast as", 25, "pytrec_eval"),
             Goal("times the floor", 1.6),
         ),
+    ),
+    Track(
+        name="drop-in",
+        title="drop-in for pytrec_eval",
+        floor=SUM_SCORES,
+        shape=Shape("scored", queries=1_000, depth=1_000, relevant=5, not_relevant=5),
+        metrics=MEASURES,
+        goals=(Goal("times as fast as", 15, "pytrec_eval"),),
+        libraries=("rankmeter", "pytrec_eval"),
     ),
     Track(
         name="shallow",

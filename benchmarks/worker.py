@@ -87,7 +87,16 @@ def seconds_a_call(function: Callable[[Any], object], argument: Any, calls: int)
 
 def by_metric(result: Means) -> dict[str, float]:
     """Bring what a library returned to one shape. One call a query is made for nDCG only."""
-    return result if isinstance(result, dict) else {"ndcg@10": fmean(result or [])}
+    if not isinstance(result, dict):
+        return {"ndcg@10": fmean(result or [])}
+    means: dict[str, float] = {}
+    for name, value in result.items():
+        if not isinstance(value, dict):
+            means[name] = value
+            continue
+        for measure, number in value.items():  # of one query
+            means[measure] = means.get(measure, 0.0) + number / len(result)
+    return means
 
 
 def answer(worker: Worker, request: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@
 ``evaluate(prepared)``
     What is timed: from dicts and lists of Python, from arrays, files or tables to the mean of each
     metric, keyed by rankmeter's name of it. Where one call a query is asked for, the value of each
-    query, in a list.
+    query, in a list; on the track ``drop-in`` a dict a query.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from typing import Any, Protocol, cast
 
 from benchmarks.arrays import ArrayInput
 from benchmarks.data import TrackInput
+from benchmarks.drop_in import PerQuery
 from benchmarks.files import FileInput
 
 AnyInput = TrackInput | ArrayInput | FileInput
-Means = dict[str, float] | list[float] | None
+Means = dict[str, float] | list[float] | PerQuery | None
 
 
 class Library(Protocol):

@@ -7,6 +7,7 @@ from statistics import fmean
 
 import pytrec_eval
 
+from benchmarks import drop_in
 from benchmarks.data import TrackInput
 from benchmarks.scores_for_lists import run_with_scores
 
@@ -31,8 +32,10 @@ def prepare(track_input: TrackInput) -> tuple[TrackInput, dict[str, str]]:
     }
 
 
-def evaluate(prepared: tuple[TrackInput, dict[str, str]]) -> dict[str, float]:
+def evaluate(prepared: tuple[TrackInput, dict[str, str]]) -> dict[str, float] | drop_in.PerQuery:
     track_input, measures = prepared
+    if track_input.metrics == drop_in.MEASURES:
+        return drop_in.evaluate(pytrec_eval, track_input)
     evaluator = pytrec_eval.RelevanceEvaluator(track_input.qrels, set(measures.values()))
     rows = evaluator.evaluate(run_with_scores(track_input)).values()
     return {name: fmean([row[theirs] for row in rows]) for name, theirs in measures.items()}

@@ -8,10 +8,12 @@ import sys
 from importlib.metadata import version
 
 import rankmeter
+from benchmarks import drop_in
 from benchmarks.arrays import ArrayInput
 from benchmarks.data import TrackInput
 from benchmarks.files import FileInput
 from benchmarks.libraries import AnyInput
+from rankmeter.compat import pytrec_eval
 
 label = f"rankmeter {version('rankmeter')}"
 
@@ -20,9 +22,11 @@ def prepare(track_input: AnyInput) -> AnyInput:
     return track_input
 
 
-def evaluate(prepared: AnyInput) -> dict[str, float] | list[float]:
+def evaluate(prepared: AnyInput) -> dict[str, float] | list[float] | drop_in.PerQuery:
     if not isinstance(prepared, TrackInput):
         return evaluate_with(1, prepared)
+    if prepared.metrics == drop_in.MEASURES:
+        return drop_in.evaluate(pytrec_eval, prepared)
     qrels = prepared.qrels
     if prepared.one_by_one:
         ndcg_at_k = rankmeter.ndcg_at_k
