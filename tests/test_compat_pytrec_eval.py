@@ -249,6 +249,12 @@ def test_gains(measure: str) -> None:
     assert value(qrels, run, measure) == pytest.approx(expected, rel=0, abs=1e-15)
 
 
+def test_gains_that_fall_while_grades_rise() -> None:
+    """The ideal is the best order of the gains; trec_eval's is that of the grades, and beaten."""
+    qrels, run = {"q": {"a": 1, "c": 2}}, {"q": {"a": 1.0, "c": 0.5}}
+    assert value(qrels, run, "ndcg.1=3.5,2=0.5") == 1.0
+
+
 @pytest.mark.parametrize("measure", ["G", "Rndcg", "ndcg_rel"])
 def test_gains_of_other_measures(measure: str) -> None:
     qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}
