@@ -551,10 +551,11 @@ def infap(ranked: Ranked, grades: Grades, k: int | None, rel: float = 1.0) -> fl
     return _quotient(total, _relevant(grades, rel))
 
 
-def judged(ranked: Ranked, grades: Grades, k: int | None) -> float:
-    """Judged in the top k / retrieved there."""
+def judged(ranked: Ranked, grades: Grades, k: int | None, negative: str = "unjudged") -> float:
+    """Judged in the top k / retrieved there; a negative grade may count, too."""
     top = _top(ranked, k)
-    return _quotient(sum(1 for doc in top if is_judged(doc, grades)), len(top))
+    counts = grades.__contains__ if negative == "judged" else lambda doc: is_judged(doc, grades)
+    return _quotient(sum(1 for doc in top if counts(doc)), len(top))
 
 
 def unjudged(ranked: Ranked, grades: Grades, k: int | None) -> float:
@@ -1268,6 +1269,8 @@ HAND: dict[str, list[Hand]] = {
         Hand(RANKED, JUDGED, "judged@6", Fraction(4, 6)),  # e is not judged either
         Hand(RANKED, JUDGED, "judged@10", Fraction(4, 7)),  # seven were retrieved
         Hand((), JUDGED, "judged@10", Fraction(0)),
+        Hand(RANKED, JUDGED, "judged", Fraction(4, 7)),
+        Hand(RANKED, JUDGED, "judged(negative=judged)", Fraction(5, 7)),  # e, too
     ],
     "unjudged": [
         Hand(RANKED, JUDGED, "unjudged@5", Fraction(1, 5)),

@@ -170,6 +170,7 @@ PARAMETERS: Mapping[str, Callable[[list[float]], st.SearchStrategy[str]]] = {
         name: lambda positive: st.sampled_from(["0", "1", "-1", "0.5", "-2.25", "0.1", "100"])
         for name in "abcd"
     },
+    "negative": lambda positive: st.sampled_from(["unjudged", "judged"]),
     "documents": lambda positive: st.sampled_from(["0", "10", "1000", "8841823"]),
 }
 

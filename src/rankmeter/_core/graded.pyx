@@ -223,7 +223,10 @@ ROWS = (
         source="Jarvelin and Kekalainen, TOIS 2002; exponential gain: Burges et al., ICML 2005",
         trec_eval={"ndcg_cut_{k}": "ndcg@{k}(gain=linear)"},
         synonyms=("n_dcg",),
-        special={"ambiguous": "has linear gain in some tools and exponential gain in others"},
+        special={
+            "ambiguous": "has linear gain in some tools and exponential gain in others",
+            "ranx": {"ndcg_burges": "ndcg", "ndcg_burges@{k}": "ndcg@{k}"},
+        },
     ),
     row(
         "dcg", dcg_, expected_dcg, GAINS, "optional", ("gain", "discount"),
@@ -233,7 +236,10 @@ ROWS = (
         source="Jarvelin and Kekalainen, TOIS 2002",
         trec_eval={},
         synonyms=(),
-        special={"ambiguous": "has linear gain in some tools and exponential gain in others"},
+        special={
+            "ambiguous": "has linear gain in some tools and exponential gain in others",
+            "ranx": {"dcg_burges": "dcg", "dcg_burges@{k}": "dcg@{k}"},
+        },
     ),
     row(
         "idcg", idcg, idcg, GAINS, "optional", ("gain", "discount"),

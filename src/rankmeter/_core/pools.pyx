@@ -50,13 +50,17 @@ cdef double infap(const Query *query, const Params *params) noexcept nogil:
     return ratio(total, <double> relevant_judged(query, params))
 
 
+cdef inline bint is_judged(double grade, const Params *params) noexcept nogil:
+    return grade >= 0.0 or params.choice == 1
+
+
 cdef Py_ssize_t judged_found(const Query *query, const Params *params) noexcept nogil:
     """The number of judged documents at ranks up to k."""
     cdef Py_ssize_t i, count = 0
     for i in range(query.n_found):
         if query.ranks[i] > params.k:
             break
-        count += query.grades[i] >= 0.0
+        count += is_judged(query.grades[i], params)
     return count
 
 
@@ -70,7 +74,7 @@ cdef double expected_judged_found(const Query *query, const Params *params) noex
             break
         count = 0
         for j in range(group.first, group.end):
-            count += query.grades[j] >= 0.0
+            count += is_judged(query.grades[j], params)
         total += <double> count * <double> within(group, params) / <double> group.size
     return total
 
@@ -154,6 +158,7 @@ ROWS = (
         source="Buckley and Voorhees, SIGIR 2004; trec_eval bpref",
         trec_eval={},
         synonyms=("binary_preference",),
+        special={"ranx": {"bpref": "bpref"}},
     ),
     row(
         "gm_bpref", bpref, NULL, JUDGED, "none", ("rel",),
@@ -177,10 +182,11 @@ ROWS = (
         special={"erratic": True},
     ),
     row(
-        "judged", judged, expected_judged, JUDGED, "required", (),
+        "judged", judged, expected_judged, JUDGED, "optional", ("negative",),
         summary="share of the top k that is judged",
         formula="judged in the top k / min(k, returned)",
-        convention="a negative grade is no judgment; 0 where nothing was returned",
+        convention="a negative grade is no judgment, unless negative=judged, as ir_measures has "
+                   "it; 0 where nothing was returned",
         source="ir_measures Judged",
         trec_eval={},
         synonyms=(),

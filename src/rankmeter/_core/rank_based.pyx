@@ -244,6 +244,7 @@ ROWS = (
         source="trec_eval recall",
         trec_eval={"recall_{k}": "recall@{k}"},
         synonyms=("r", "rec"),
+        special={"ranx": {"recall@{k}": "recall@{k}"}},
     ),
     row(
         "precision", precision, expected_precision, RELEVANT, "required", ("rel",),
@@ -253,6 +254,7 @@ ROWS = (
         source="trec_eval P",
         trec_eval={"P_{k}": "precision@{k}"},
         synonyms=("p", "prec"),
+        special={"ranx": {"precision@{k}": "precision@{k}"}},
     ),
     row(
         "hit", hit, expected_hit, RELEVANT, "required", ("rel",),
@@ -262,6 +264,7 @@ ROWS = (
         source="trec_eval success",
         trec_eval={"success_{k}": "hit@{k}"},
         synonyms=("success", "hit_rate", "hits", "hitrate"),
+        special={"ranx": {"hit_rate@{k}": "hit@{k}"}},
     ),
     row(
         "mrr", mrr, expected_mrr, FIRST_RELEVANT, "optional", ("rel",),
@@ -271,6 +274,7 @@ ROWS = (
         source="Voorhees, TREC-8 question answering track, 1999; trec_eval recip_rank",
         trec_eval={"recip_rank": "mrr"},
         synonyms=("rr", "reciprocal_rank"),
+        special={"ranx": {"mrr": "mrr", "mrr@{k}": "mrr@{k}"}},
     ),
     row(
         "map", map_, expected_map, RELEVANT, "optional", ("rel", "norm"),
@@ -282,6 +286,7 @@ ROWS = (
         source="trec_eval map, map_cut",
         trec_eval={"map_cut_{k}": "map@{k}"},
         synonyms=("ap", "average_precision"),
+        special={"ranx": {"map": "map", "map@{k}": "map@{k}"}},
     ),
     row(
         "gm_map", map_, expected_map, RELEVANT, "none", ("rel",),
@@ -301,6 +306,7 @@ ROWS = (
         source="van Rijsbergen, Information Retrieval, 1979",
         trec_eval={},
         synonyms=("f", "f_score"),
+        special={"ranx": {"f1@{k}": "f1@{k}"}},
     ),
     row(
         "relative_precision", relative_precision, expected_relative_precision, RELEVANT, "required",
@@ -330,6 +336,7 @@ ROWS = (
         source="trec_eval Rprec, Rprec_mult",
         trec_eval={"Rprec": "rprec", "Rprec_mult_{x}": "rprec(multiple={x})"},
         synonyms=("r_precision",),
+        special={"ranx": {"r-precision": "rprec", "r_precision": "rprec"}},
     ),
     row(
         "iprec", iprec, NULL, RELEVANT, "none", ("rel", "recall", "rounding"),

@@ -33,6 +33,7 @@ cdef class Row:
     cdef readonly str convention
     cdef readonly str source
     cdef readonly dict trec_eval
+    cdef readonly dict ranx
     cdef readonly tuple synonyms
     cdef readonly str ambiguous
     cdef readonly str mean

@@ -153,6 +153,8 @@ PARAMETERS = {
         Parameter("c", 0.0, "worth of a relevant document that was not returned"),
         Parameter("d", 0.0, "worth of another document that was not returned"),
         Parameter("documents", 0.0, "how many the collection holds", low=0.0, includes="low"),
+        Parameter("negative", "unjudged", "what a document of a negative grade is",
+                  words=("unjudged", "judged")),
         Parameter("judged_only", False, "whether documents that are not judged are taken out of "
                   "the ranking first"),
     )
@@ -179,6 +181,8 @@ cdef class Row:
         What it measures, its formula, what is pinned where others differ, who defined it.
     trec_eval : dict
         Spellings of trec_eval and our name for each, ``{k}`` standing for the cut-off.
+    ranx : dict
+        Those of ranx, where it means exactly the same.
     synonyms : tuple of str
         Names used elsewhere; suggested for, never accepted.
     ambiguous : str
@@ -216,6 +220,7 @@ cdef Row row(
     self.source = source
     self.trec_eval = trec_eval
     self.synonyms = synonyms
+    self.ranx = special.get("ranx", {})
     self.ambiguous = special.get("ambiguous", "")
     self.mean = special.get("mean", "arithmetic")
     self.erratic = special.get("erratic", False)
