@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -13,11 +13,11 @@ import numpy.typing as npt
 from rankmeter._core import arrays as core
 from rankmeter._core.arrays import Judgments, Rows
 from rankmeter.evaluation import Coverage, Evaluation
-from rankmeter.metrics import Metric, compile_metrics
+from rankmeter.metrics import Metric, Wanted, compile_metrics
 from rankmeter.threads import checked, pool
 
 Array = npt.NDArray[Any]
-Metrics = str | Metric | Iterable[str | Metric]
+Metrics = Wanted | Iterable[Wanted]
 
 _ON_THE_CPU = (1, 3)  # device types of DLPack: plain memory, and host memory that a GPU may read
 _EXACT_INTEGERS = 2**53  # from here on doubles skip integers
@@ -343,7 +343,7 @@ def _in_row(row: int, place: int) -> str:
 
 def _evaluate(
     part: Callable[[int, int, Array, Array], Any],
-    names: tuple[str, ...],
+    names: Mapping[str, Metric],
     count: int,
     query_ids: Any,
     threads: int,

@@ -6,7 +6,6 @@ import math
 import os
 from collections import Counter, deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
 
@@ -16,7 +15,7 @@ import numpy.typing as npt
 from rankmeter._core.columns import Columns, Rows
 from rankmeter._core.mappings import Judgments, type_mismatch
 from rankmeter._core.rounded import exact_sums, geometric_means
-from rankmeter.metrics import METRICS, Metric, compile_metrics, parse
+from rankmeter.metrics import METRICS, Metric, Wanted, compile_metrics, parse
 from rankmeter.tables import render
 from rankmeter.threads import MOST, checked, pool
 
@@ -117,7 +116,7 @@ class Evaluation:
     def __init__(
         self,
         query_ids: Sequence[Any],
-        metrics: Iterable[str],
+        metrics: Mapping[str, Metric],
         values: npt.NDArray[np.float64],
         coverage: Coverage,
         *,
@@ -128,6 +127,7 @@ class Evaluation:
     ) -> None:
         self._query_ids = query_ids
         self.metrics = tuple(metrics)
+        self._metrics = metrics
         self.values = values
         self.coverage = coverage
         self._lowest = lowest
@@ -178,7 +178,7 @@ class Evaluation:
     def _with(self, values: npt.NDArray[np.float64]) -> Evaluation:
         return Evaluation(
             self._query_ids,
-            self.metrics,
+            self._metrics,
             values,
             self.coverage,
             lowest=values,
@@ -196,7 +196,7 @@ class Evaluation:
         """
         count = len(self)
         means = {name: total / count for name, total in self.sum.items()}
-        geometric = [i for i, name in enumerate(self.metrics) if _is_geometric(name)]
+        geometric = [i for i, metric in enumerate(self._metrics.values()) if _is_geometric(metric)]
         if geometric:
             columns = geometric_means(self.values[:, geometric], _LEAST)
             means |= {self.metrics[i]: value for i, value in zip(geometric, columns, strict=True)}
@@ -247,7 +247,7 @@ class Evaluation:
     # Neither queries nor metrics would be the obvious thing to go through.
     __iter__ = None
 
-    def __contains__(self, metric: str | Metric) -> bool:
+    def __contains__(self, metric: Wanted) -> bool:
         """Tell whether a metric was evaluated, in whatever spelling."""
         try:
             self._column(metric)
@@ -255,7 +255,7 @@ class Evaluation:
             return False
         return True
 
-    def __getitem__(self, metric: str | Metric) -> float:
+    def __getitem__(self, metric: Wanted) -> float:
         """Return the mean of one metric, in whatever spelling.
 
         Raises
@@ -263,20 +263,20 @@ class Evaluation:
         KeyError
             If it was not evaluated.
         TypeError
-            If it is neither a name nor a `Metric`.
+            If it is no name, `Metric` or measure.
         """
         column = self._column(metric)
         values = self.values[:, column : column + 1]
-        if _is_geometric(self.metrics[column]):
+        if _is_geometric(self._metrics[self.metrics[column]]):
             return geometric_means(values, _LEAST)[0]
         return exact_sums(values)[0] / len(self)
 
-    def _column(self, metric: str | Metric) -> int:
+    def _column(self, metric: Wanted) -> int:
         if metric in self.metrics:
             return self.metrics.index(str(metric))
         try:
             wanted = metric if isinstance(metric, Metric) else parse(metric)
-            return [parse(name) for name in self.metrics].index(wanted)
+            return list(self._metrics.values()).index(wanted)
         except ValueError:
             raise KeyError(
                 f"{str(metric)!r} was not evaluated; there are {', '.join(self.metrics)}"
@@ -343,7 +343,7 @@ class Evaluation:
         queries = [self.query_ids[row] for row in rows]
         return Evaluation(
             queries,
-            self.metrics,
+            self._metrics,
             self.values[rows],
             coverage,
             lowest=self._lowest[rows],
@@ -566,7 +566,7 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
         )
     return Evaluation(
         queries,
-        parts[0].metrics,
+        parts[0]._metrics,
         np.concatenate([part.values for part in parts]),
         Coverage(*np.sum([part.coverage for part in parts], axis=0).tolist()),
         lowest=np.concatenate([part._lowest for part in parts]),
@@ -584,7 +584,7 @@ class Evaluator:
     qrels : mapping, path, binary file or table
         ``{query: {document: grade}}``, grades finite numbers; or a file or table of judgments, see
         `evaluate`. A copy is kept.
-    metrics : str, Metric, or sequence of these
+    metrics : str, Metric, measure of ir_measures, or sequence of these
         Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
     format, columns, errors : optional
         As for `evaluate`, for the qrels.
@@ -627,13 +627,14 @@ class Evaluator:
     def __init__(
         self,
         qrels: Qrels,
-        metrics: str | Metric | Iterable[str | Metric],
+        metrics: Wanted | Iterable[Wanted],
         *,
         format: Format = None,
         columns: Names = None,
         errors: Errors = "raise",
     ) -> None:
-        self.metrics, self._compiled = compile_metrics(metrics)
+        self._metrics, self._compiled = compile_metrics(metrics)
+        self.metrics = tuple(self._metrics)
         self._columns: Columns | None = None
         self._judgments: Judgments | None = None
         _check_reading(format, columns, errors)
@@ -835,7 +836,7 @@ class Evaluator:
             retrieved = retrieved[retrieved]
         return Evaluation(
             queries,
-            self.metrics,
+            self._metrics,
             values,
             coverage,
             lowest=lowest,
@@ -848,7 +849,7 @@ class Evaluator:
 def evaluate(
     qrels: Qrels,
     run: Run,
-    metrics: str | Metric | Iterable[str | Metric],
+    metrics: Wanted | Iterable[Wanted],
     *,
     ties: Ties = "docid",
     missing: Missing = "zero",
@@ -869,7 +870,7 @@ def evaluate(
         ``{query: [ids, best first]}`` or ``{query: {id: score}}``, or a file or table. A list is
         read only as deep as the metrics need, and duplicates are looked for in what is read.
         Scores are numbers or anything with ``__float__``; integers of any size order as integers.
-    metrics : str, Metric, or sequence of these
+    metrics : str, Metric, measure of ir_measures, or sequence of these
         Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
     ties : {"docid", "input", "expected"}
         The order of documents with equal scores: by id, high to low, as trec_eval does (``str`` by
@@ -964,9 +965,8 @@ def evaluate(
     )
 
 
-@lru_cache(maxsize=1024)
-def _is_geometric(metric: str) -> bool:
-    return METRICS[parse(metric).name].mean == "geometric"
+def _is_geometric(metric: Metric) -> bool:
+    return METRICS[metric.name].mean == "geometric"
 
 
 def _sample(queries: Sequence[Any]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from operator import index
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol, cast
 
 from rankmeter._core.kernels import METRICS as _ROWS
 from rankmeter._core.kernels import Metrics
@@ -17,7 +17,10 @@ from rankmeter._core.rows import PARAMETERS, Row
 METRICS: Mapping[str, Row] = MappingProxyType({row.name: row for row in _ROWS})
 """Every metric, by name."""
 
+# What counts everything that was returned has other names.
+_UNCUT = {"f1": "set_f", "precision": "set_precision", "recall": "set_recall"}
 _SPELLING = re.compile(r"([A-Za-z][A-Za-z0-9_.]*)(?:@([^()]*))?(?:\((.*)\))?", re.DOTALL)
+_LEVEL = re.compile(r"-l([0-9]+)\s*$")  # of relevance, in ranx
 _PARAMETER = re.compile(r"\s*([a-z_]+)\s*=\s*(\{[^{}]*\}|[^,{}]*)\s*(?:,|$)")
 
 
@@ -71,7 +74,8 @@ class Metric:
         if row is None:
             raise _unknown(name)
         if k is None and row.cutoff == "required":
-            raise ValueError(f"{name} needs a cut-off, for example '{name}@10'")
+            uncut = f"; for all that was returned, '{_UNCUT[name]}'" if name in _UNCUT else ""
+            raise ValueError(f"{name} needs a cut-off, for example '{name}@10'{uncut}")
         given = {
             key: dict(value) if key == "gain" and isinstance(value, tuple) else value
             for key, value in parameters.items()
@@ -99,15 +103,27 @@ class Metric:
         return self.name + cutoff + (f"({','.join(given)})" if given else "")
 
 
-def parse(text: str) -> Metric:
+class Measure(Protocol):
+    """A measure of ir_measures, or what has its shape."""
+
+    NAME: Any
+    params: Any
+
+
+Wanted = str | Metric | Measure
+"""What names a metric."""
+
+
+def parse(text: str | Measure) -> Metric:
     """Read the name of a metric: ``name[@k][(parameter=value, ...)]``.
 
     Parameters
     ----------
-    text : str
+    text : str or measure
         Such as ``"recall@100"``, ``"map(rel=2)"``, ``"ndcg@10(gain=linear,discount=jarvelin)"``
-        or ``"ndcg@10(gain={1:3,2:7})"``; or a name of trec_eval, such as ``"ndcg_cut_10"``, which
-        means exactly what trec_eval means by it.
+        or ``"ndcg@10(gain={1:3,2:7})"``; or a name of trec_eval or ranx, such as
+        ``"ndcg_cut_10"`` or ``"hit_rate@10-l2"``, which means exactly what they mean by it; or a
+        measure of ir_measures, such as ``ir_measures.nDCG @ 10``, which means what it means there.
 
     Returns
     -------
@@ -119,7 +135,7 @@ def parse(text: str) -> Metric:
         For a name that is unknown or could be read in two ways (the message holds the nearest
         right ones), for ``k`` below 1 and for an unknown parameter or value.
     TypeError
-        If `text` is no string.
+        If `text` is neither a string nor a measure.
 
     Examples
     --------
@@ -130,11 +146,11 @@ def parse(text: str) -> Metric:
     'mrr'
     """
     if not isinstance(text, str):
-        raise TypeError(f"a metric is a str or a Metric, not {text!r}")
+        return _from_measure(text)
     match = _SPELLING.fullmatch(text.strip())
     name, cutoff, arguments = match.groups() if match else ("", None, None)
-    if name not in METRICS:
-        ours = _from_trec_eval(text.strip())
+    if name not in METRICS or _LEVEL.search(text):
+        ours = _from_elsewhere(text.strip())
         if ours is None:
             raise _unknown(text)
         return parse(ours)
@@ -150,17 +166,18 @@ def parse(text: str) -> Metric:
 
 
 def compile_metrics(
-    metrics: str | Metric | Iterable[str | Metric],
-) -> tuple[tuple[str, ...], Metrics]:
+    metrics: Wanted | Iterable[Wanted],
+) -> tuple[Mapping[str, Metric], Metrics]:
     """Names as the caller spelled them, and the metrics ready for the core.
 
     Parameters
     ----------
-    metrics : str, Metric, or iterable of these
+    metrics : str, Metric, measure of ir_measures, or iterable of these
 
     Returns
     -------
-    names : tuple of str
+    named : mapping
+        Name to Metric, in the order given; shared, never to be changed.
     compiled : Metrics
 
     Raises
@@ -171,25 +188,37 @@ def compile_metrics(
     if isinstance(metrics, (str, Metric)):
         return _compile((metrics,))
     if not isinstance(metrics, Iterable):
-        raise TypeError(f"metrics must be a list of names, not {metrics!r}")
-    given = tuple(metrics)
-    for metric in given:
-        if not isinstance(metric, (str, Metric)):
-            raise TypeError(f"a metric is a str or a Metric, not {metric!r}")
-    return _compile(given)
+        metric = _from_measure(metrics, "metrics must be a list of names")
+        return _compile(((str(metrics), metric),))
+    return _compile(
+        tuple(
+            given if isinstance(given, (str, Metric)) else (str(given), _from_measure(given))
+            for given in cast("Iterable[Wanted]", metrics)
+        )
+    )
 
 
 @lru_cache(maxsize=128)  # a training loop asks for the same metrics again and again
-def _compile(metrics: tuple[str | Metric, ...]) -> tuple[tuple[str, ...], Metrics]:
+def _compile(
+    metrics: tuple[str | Metric | tuple[str, Metric], ...],
+) -> tuple[Mapping[str, Metric], Metrics]:
     named: dict[str, Metric] = {}
     for given in metrics:
-        metric = given if isinstance(given, Metric) else parse(given)
-        if str(given) in named:
-            raise ValueError(f"the metric {str(given)!r} is named twice")
-        named[str(given)] = metric
+        name, metric = given if isinstance(given, tuple) else (str(given), given)
+        if name in named:
+            raise ValueError(f"the metric {name!r} is named twice")
+        named[name] = parse(metric) if isinstance(metric, str) else metric
     if not named:
         raise ValueError("no metric was named: pass for example ['ndcg@10', 'recall@100']")
-    return tuple(named), Metrics([(METRICS[m.name], m.k, _given(m)) for m in named.values()])
+    return named, Metrics([(METRICS[m.name], m.k, _given(m)) for m in named.values()])
+
+
+def _from_measure(given: Any, wanted: str = "a metric is a str or a Metric") -> Metric:
+    from rankmeter.measures import is_measure, metric_of  # of use to few
+
+    if not is_measure(given):
+        raise TypeError(f"{wanted}, not {given!r}")
+    return metric_of(given)
 
 
 def _given(metric: Metric) -> dict[str, Any]:
@@ -241,16 +270,46 @@ def _value(name: str, text: str) -> Any:
         raise ValueError(f"{name} must be {shapes.get(name, 'a number')}, not {text!r}") from None
 
 
-def _from_trec_eval(text: str) -> str | None:
+def _from_elsewhere(text: str) -> str | None:
+    """Our spelling of a name of trec_eval or ranx, if it means one of our metrics."""
+    level = _LEVEL.search(text)
+    name = text[: level.start()] if level else text
     for row in _ROWS:
-        for theirs, ours in row.trec_eval.items():
-            pattern = re.escape(theirs)
-            pattern = pattern.replace("_" + re.escape("{k}"), r"[_.]([0-9]+)")
-            pattern = pattern.replace("_" + re.escape("{x}"), r"[_.]([0-9]*\.?[0-9]+)")
-            match = re.fullmatch(pattern, text)
-            if match is not None:
-                number = match[1] if match.groups() else ""
-                return str(ours.replace("{k}", number).replace("{x}", number))
+        for theirs, ours in (row.ranx if level else row.trec_eval | row.ranx).items():
+            match = re.fullmatch(_pattern(theirs), name)
+            if match is not None and (not level or "rel" in row.parameters):
+                found = ours if match.lastindex is None else re.sub(r"\{[kx]\}", match[1], ours)
+                return f"{found}(rel={level[1]})" if level else found
+    return None
+
+
+def _pattern(spelling: str) -> str:
+    pattern = re.escape(spelling)
+    pattern = pattern.replace("_" + re.escape("{k}"), r"[_.]([0-9]+)")
+    pattern = pattern.replace("@" + re.escape("{k}"), r"@([0-9]+)")
+    return pattern.replace("_" + re.escape("{x}"), r"[_.]([0-9]*\.?[0-9]+)")
+
+
+def _of_ranx(text: str) -> str | None:
+    """What to write for a name of ranx that means none of our metrics."""
+    match = re.fullmatch(r"([a-z_]+)(?:([.@])([0-9]+))?(?:-l([0-9]+))?", text)
+    name, sign, digits, level = match.groups() if match else ("", None, None, None)
+    cutoff = f"@{digits}" if sign == "@" else ""
+    parameters = f"(rel={level})" if level else ""
+    if name == "rbp" and digits and (sign == "." or level):
+        given = f"p=0.{digits}" + (f",rel={level}" if level else "")
+        return f"counts grades as they are in ranx: write 'rbp({given})' for binary relevance"
+    if name == "hits" and sign != ".":
+        return (
+            f"is a count in ranx: write 'hit{cutoff or '@10'}{parameters}' for whether there is "
+            f"one, 'num_rel_ret{parameters}' for how many were returned at all"
+        )
+    if level and re.fullmatch("n?dcg(_burges)?", name):
+        ours = name.removesuffix("_burges")
+        return (
+            f"counts lower grades as 0: write a gain for each grade, such as "
+            f"'{ours}{cutoff}(gain={{1:0,2:3,3:7}})'"
+        )
     return None
 
 
@@ -259,6 +318,9 @@ def _unknown(text: str) -> ValueError:
 
     if "," in text.partition("(")[0]:
         return ValueError(f"{text!r} is more than one name: pass a list of names")
+    reason = _of_ranx(text.strip())
+    if reason is not None:
+        return ValueError(f"{text!r} {reason}")
     lowered = text.strip().lower()
     match = re.fullmatch(r"([a-z_]*[a-z])[_.@]?([0-9]*)(\(.*\))?", lowered)
     name, digits, parameters = match.groups() if match else (lowered, "", None)

@@ -65,7 +65,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        self.names = compile_metrics(metrics)[0]
+        self.names = tuple(compile_metrics(metrics)[0])
         self.single = isinstance(metrics, (str, rm.Metric))
         self.ties = ties
         self.threads = threads
