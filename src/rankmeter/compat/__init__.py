@@ -1,4 +1,4 @@
 """Faces of other libraries, one module each: their calls, keys and values, computed here.
 
-Nothing here is imported by the package, and nothing here imports the other library.
+Nothing here is imported by the package.
 """
