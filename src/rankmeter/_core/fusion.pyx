@@ -1,0 +1,891 @@
+"""Several runs of the same queries made one.
+
+As in mappings.pyx, exact ``dict``, ``list``, ``str``, ``int`` and ``float`` are read in place: no
+code of the caller's runs while references are borrowed, and every document that is kept is owned
+by a list of this module. Everything else is read with Python's own operations into containers of
+this module, to the same digits.
+"""
+
+from operator import itemgetter
+
+cimport cython
+from cpython.dict cimport PyDict_Next
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_CheckExact
+from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
+from cpython.object cimport PyObject, PyObject_Hash
+from cpython.unicode cimport PyUnicode_CheckExact
+from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, sqrt
+from libc.stdint cimport uint64_t
+from libc.stdlib cimport free, malloc, qsort
+from libc.string cimport memcpy, memset
+
+from rankmeter._core.kernels cimport Metrics
+from rankmeter._core.query cimport Query, Values
+from rankmeter._core.ranks cimport (
+    Scratch, place_found, release, reserve_judged, reserve_scores, score_found, start,
+)
+
+
+cdef extern from "Python.h":
+    ctypedef struct PyASCIIObject:
+        Py_hash_t hash
+    ctypedef struct PyListObject:
+        PyObject **ob_item
+    bint PyObject_RichCompareBool(object a, object b, int operation) except -1
+    int Py_EQ
+    int Py_LT
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define rankmeter_prefetch(address) __builtin_prefetch(address)
+    #else
+    #define rankmeter_prefetch(address) ((void) (address))
+    #endif
+    """
+    void prefetch "rankmeter_prefetch" (const void *address) noexcept nogil
+
+cdef enum:
+    BATCH = 32
+    SHORT = 8               # insertion sort up to here
+    MOST_DOCUMENTS = 0x1FFFFFFF
+
+# What a document gets from a run that holds it, before the weight.
+cdef enum Scale:
+    AS_IS                   # its score
+    MIN_MAX                 # 0 for the lowest score, 1 for the highest
+    Z_SCORE                 # standard deviations above the mean
+    RANK                    # 1 for the first, 1 / n for the last
+    RECIPROCAL              # 1 / (k + rank)
+
+SCALES = {
+    None: AS_IS, "min-max": MIN_MAX, "z-score": Z_SCORE, "rank": RANK, "reciprocal": RECIPROCAL,
+}
+
+cdef object ABSENT = object()                       # the ranking of a query that a run lacks
+
+
+# One place of the hash table that finds documents.
+cdef struct Slot:
+    unsigned int tag
+    int place               # among the documents + 1; 0: empty
+
+
+cdef struct Keyed:
+    double score
+    Py_ssize_t place
+
+
+# What one run says of the query at hand.
+cdef struct Part:
+    Py_ssize_t n
+    double *scores
+    Py_ssize_t *places      # of the documents, in the order of the run
+    double *shares          # what each document gets
+    bint ranked             # a list: the order is that of the list
+
+
+# Sorting
+
+cdef inline bint is_before(const Keyed *a, const Keyed *b) noexcept nogil:
+    return a.score > b.score
+
+
+cdef Keyed *sort_keyed(Keyed *keyed, Keyed *spare, Py_ssize_t n) noexcept nogil:
+    """Sort by score, high to low, equals in their order; returns where the result stands."""
+    cdef Py_ssize_t i, j, first, middle, end, width = SHORT, out
+    cdef Keyed moved
+    cdef Keyed *swapped
+    for i in range(1, n):
+        if is_before(&keyed[i], &keyed[i - 1]):
+            break
+    else:
+        return keyed
+    first = 0
+    while first < n:
+        end = min(first + SHORT, n)
+        for i in range(first + 1, end):
+            moved = keyed[i]
+            j = i
+            while j > first and is_before(&moved, &keyed[j - 1]):
+                keyed[j] = keyed[j - 1]
+                j -= 1
+            keyed[j] = moved
+        first = end
+    while width < n:
+        first = 0
+        while first < n:
+            middle = min(first + width, n)
+            end = min(middle + width, n)
+            i = first
+            j = middle
+            out = first
+            if middle < end and is_before(&keyed[middle], &keyed[middle - 1]):
+                while i < middle and j < end:
+                    if is_before(&keyed[j], &keyed[i]):
+                        spare[out] = keyed[j]
+                        j += 1
+                    else:
+                        spare[out] = keyed[i]
+                        i += 1
+                    out += 1
+            memcpy(spare + out, keyed + i, (middle - i) * sizeof(Keyed))
+            out += middle - i
+            memcpy(spare + out, keyed + j, (end - j) * sizeof(Keyed))
+            first = end
+        swapped = keyed
+        keyed = spare
+        spare = swapped
+        width *= 2
+    return keyed
+
+
+cdef int high_to_low(const void *a, const void *b) noexcept nogil:
+    cdef double x = (<const double *> a)[0]
+    cdef double y = (<const double *> b)[0]
+    return (x < y) - (x > y)
+
+
+# Scales
+
+cdef void scale_min_max(Part *part) noexcept nogil:
+    """All scores equal: all of them are the highest."""
+    cdef Py_ssize_t i
+    cdef double lowest = INFINITY, highest = -INFINITY, factor = 1.0, spread
+    for i in range(part.n):
+        lowest = min(lowest, part.scores[i])
+        highest = max(highest, part.scores[i])
+    if lowest == highest:
+        for i in range(part.n):
+            part.shares[i] = 1.0
+        return
+    if not isfinite(highest - lowest):
+        factor = 0.5
+    lowest = lowest * factor
+    spread = highest * factor - lowest
+    for i in range(part.n):
+        part.shares[i] = (part.scores[i] * factor - lowest) / spread
+
+
+cdef void scale_z(Part *part) noexcept nogil:
+    """All scores equal: 0, even where the mean is not exactly theirs."""
+    cdef Py_ssize_t i
+    cdef double largest = 0.0, total = 0.0, mean, deviation
+    cdef bint spread = False
+    cdef int exponent
+    for i in range(part.n):
+        largest = max(largest, fabs(part.scores[i]))
+        spread |= part.scores[i] != part.scores[0]
+    if not spread:
+        for i in range(part.n):
+            part.shares[i] = 0.0
+        return
+    # Scaled by a power of two, which changes no digit, so that no square is too large or small.
+    frexp(largest, &exponent)
+    for i in range(part.n):
+        part.shares[i] = ldexp(part.scores[i], -exponent)
+        total += part.shares[i]
+    mean = total / part.n
+    total = 0.0
+    for i in range(part.n):
+        part.shares[i] -= mean
+        total += part.shares[i] * part.shares[i]
+    deviation = sqrt(total / part.n)
+    for i in range(part.n):
+        part.shares[i] /= deviation
+
+
+# One query
+
+cdef inline bint is_exact_id(PyObject *document) noexcept:
+    return PyUnicode_CheckExact(<object> document) or PyLong_CheckExact(<object> document)
+
+
+cdef inline unsigned int tag_of(PyObject *document) except? 0:
+    cdef Py_hash_t value = -1
+    if PyUnicode_CheckExact(<object> document):
+        value = (<PyASCIIObject *> document).hash
+    if value == -1:
+        value = PyObject_Hash(<object> document)
+    return <unsigned int> ((<uint64_t> value * <uint64_t> 0x9E3779B97F4A7C15) >> 32)
+
+
+cdef class Union:
+    """The documents of one query in some runs, and what each of the runs gives them.
+
+    Parameters
+    ----------
+    names : tuple
+        Of the runs, for messages.
+    scale : str or None
+        One of `SCALES`.
+    k : float
+        Of 1 / (k + rank).
+
+    Notes
+    -----
+    Its memory is used for query after query. Belongs to one call, and so to one thread.
+    """
+
+    cdef list documents         # each once, in the order of their appearance
+    cdef tuple names
+    cdef Scale scale
+    cdef double k
+    cdef Part *parts
+    cdef Py_ssize_t n_parts
+    cdef Py_ssize_t capacity
+    cdef double *memory
+    cdef double *sums
+    cdef double *counts         # runs that hold the document
+    cdef Keyed *keyed
+    cdef Keyed *spare
+    cdef Py_ssize_t *last       # 1 + the last run that held the document
+    cdef Slot *slots
+    cdef Py_ssize_t n_slots
+    cdef unsigned int mask
+
+    def __cinit__(self, tuple names not None, scale, double k):
+        self.names = names
+        self.scale = SCALES[scale]
+        self.k = k
+        self.n_parts = len(names)
+        self.parts = <Part *> malloc(max(self.n_parts, 1) * sizeof(Part))
+        if self.parts == NULL:
+            raise MemoryError()
+        self.documents = []
+
+    def __dealloc__(self):
+        free(self.parts)
+        free(self.memory)
+        free(self.slots)
+
+    cdef int reserve(self, Py_ssize_t n) except -1:
+        """Make room for `n` documents of all runs together."""
+        cdef Py_ssize_t size
+        if n > MOST_DOCUMENTS:
+            raise ValueError(f"one query has {n} documents, which are too many to fuse")
+        if n > self.capacity or self.memory == NULL:
+            n = 2 * max(n, 1)
+            free(self.memory)
+            self.memory = NULL
+            self.capacity = 0
+            size = (
+                2 * sizeof(Keyed) + 4 * sizeof(double) + 2 * sizeof(Py_ssize_t)
+            )
+            self.memory = <double *> malloc(n * size)
+            if self.memory == NULL:
+                raise MemoryError()
+            self.sums = self.memory + 2 * n         # behind scores and shares of the parts
+            self.counts = self.sums + n
+            self.keyed = <Keyed *> (self.counts + n)
+            self.spare = self.keyed + n
+            self.last = <Py_ssize_t *> (self.spare + n)     # and then the places of the parts
+            self.capacity = n
+        return 0
+
+    cdef int lay_out(self, const Py_ssize_t *sizes) except -1:
+        """Give every part its share of the memory."""
+        cdef Py_ssize_t i, first = 0
+        for i in range(self.n_parts):
+            first += sizes[i]
+        self.reserve(first)
+        first = 0
+        for i in range(self.n_parts):
+            self.parts[i].n = 0
+            self.parts[i].ranked = False
+            self.parts[i].scores = self.memory + first
+            self.parts[i].shares = self.memory + self.capacity + first
+            self.parts[i].places = self.last + self.capacity + first
+            first += sizes[i]
+        return 0
+
+    cdef int read(self, object query, list rankings) except -1:
+        """Read what the runs say of a query, and work out the shares."""
+        cdef Py_ssize_t i
+        self.documents = []
+        if not self.read_exact(query, rankings):
+            self.documents = []
+            self.read_any(query, rankings)
+        for i in range(self.n_parts):
+            self.share(query, &self.parts[i])
+        return 0
+
+    # Exact containers
+
+    cdef bint read_exact(self, object query, list rankings) except -1:
+        cdef Py_ssize_t i, n, total = 0, size = 16
+        cdef Py_ssize_t sizes[64]
+        if self.n_parts > 64:
+            return False
+        for i in range(self.n_parts):
+            ranking = rankings[i]
+            sizes[i] = 0
+            if type(ranking) is dict:
+                sizes[i] = len(<dict> ranking)
+            elif type(ranking) is list:
+                sizes[i] = len(<list> ranking)
+            elif ranking is not ABSENT:
+                return False
+            total += sizes[i]
+        self.lay_out(sizes)
+        while size < 2 * total:
+            size *= 2
+        if size > self.n_slots:
+            free(self.slots)
+            self.slots = NULL
+            self.n_slots = 0
+            self.slots = <Slot *> malloc(size * sizeof(Slot))
+            if self.slots == NULL:
+                raise MemoryError()
+            self.n_slots = size
+        memset(self.slots, 0, size * sizeof(Slot))
+        self.mask = <unsigned int> (size - 1)
+        for i in range(self.n_parts):
+            n = 0
+            ranking = rankings[i]
+            if type(ranking) is dict:
+                n = self.read_exact_dict(<dict> ranking, i, sizes[i])
+            elif type(ranking) is list:
+                n = self.read_exact_list(<list> ranking, i, sizes[i])
+            if n < 0:
+                return False
+            if n != sizes[i]:
+                raise RuntimeError(f"query {query!r}: the run changed while it was read")
+        return True
+
+    cdef inline Py_ssize_t place_of(self, PyObject *document) except -1:
+        """The place of an exact id among the documents, new or not."""
+        cdef unsigned int tag = tag_of(document)
+        cdef unsigned int slot = tag & self.mask
+        cdef PyObject **known = (<PyListObject *> self.documents).ob_item
+        cdef Py_ssize_t j
+        while self.slots[slot].place:
+            j = self.slots[slot].place - 1
+            if self.slots[slot].tag == tag and PyObject_RichCompareBool(
+                <object> known[j], <object> document, Py_EQ
+            ):
+                return j
+            slot = (slot + 1) & self.mask
+        j = len(self.documents)
+        self.documents.append(<object> document)
+        self.slots[slot].tag = tag
+        self.slots[slot].place = <int> (j + 1)
+        self.last[j] = 0
+        return j
+
+    cdef Py_ssize_t read_exact_dict(self, dict ranking, Py_ssize_t i, Py_ssize_t n) except -2:
+        """The number of documents; -1 where one, or a score, is not exact or not right."""
+        cdef PyObject *documents[BATCH]
+        cdef PyObject *values[BATCH]
+        cdef PyObject *value
+        cdef Part *part = &self.parts[i]
+        cdef Py_ssize_t position = 0, size, j
+        cdef double number
+        with cython.critical_section(ranking):
+            while True:
+                # They lie all over memory: ask for a batch before the first is needed.
+                size = 0
+                while size < BATCH and PyDict_Next(
+                    ranking, &position, &documents[size], &values[size]
+                ):
+                    prefetch(documents[size])
+                    prefetch(values[size])
+                    size += 1
+                if size == 0:
+                    break
+                if part.n + size > n:
+                    return part.n + size
+                for j in range(size):
+                    value = values[j]
+                    if PyFloat_CheckExact(<object> value):
+                        number = PyFloat_AS_DOUBLE(<object> value)
+                    elif PyLong_CheckExact(<object> value):
+                        try:
+                            number = PyLong_AsDouble(<object> value)
+                        except OverflowError:
+                            return -1
+                    else:
+                        return -1
+                    if not isfinite(number) or not is_exact_id(documents[j]):
+                        return -1       # the careful path looks closer
+                    part.scores[part.n] = number
+                    part.places[part.n] = self.place_of(documents[j])
+                    self.last[part.places[part.n]] = i + 1
+                    part.n += 1
+        return part.n
+
+    cdef Py_ssize_t read_exact_list(self, list ranking, Py_ssize_t i, Py_ssize_t n) except -2:
+        cdef PyObject *document
+        cdef Part *part = &self.parts[i]
+        cdef Py_ssize_t place
+        with cython.critical_section(ranking):
+            if len(ranking) != n:
+                return n + 1
+            while part.n < n:
+                document = (<PyListObject *> ranking).ob_item[part.n]
+                if not is_exact_id(document):
+                    return -1
+                place = self.place_of(document)
+                if self.last[place] == i + 1:
+                    return -1           # it stands twice
+                self.last[place] = i + 1
+                part.scores[part.n] = <double> (n - part.n)
+                part.places[part.n] = place
+                part.n += 1
+        part.ranked = True
+        return n
+
+    # Any containers
+
+    cdef int read_any(self, object query, list rankings) except -1:
+        cdef Py_ssize_t i, j
+        cdef Py_ssize_t *sizes
+        cdef Part *part
+        cdef dict index = {}
+        cdef list read = []
+        for i in range(self.n_parts):
+            if rankings[i] is ABSENT:
+                read.append(([], [], False))
+            else:
+                where = f"query {query!r}: run {self.names[i]!r}: "
+                read.append(pairs(rankings[i], where, self.scale < RANK))
+        sizes = <Py_ssize_t *> malloc(max(self.n_parts, 1) * sizeof(Py_ssize_t))
+        if sizes == NULL:
+            raise MemoryError()
+        try:
+            for i in range(self.n_parts):
+                sizes[i] = len(read[i][0])
+            self.lay_out(sizes)
+            for i in range(self.n_parts):
+                part = &self.parts[i]
+                ids, scores, part.ranked = read[i]
+                for j in range(sizes[i]):
+                    place = index.setdefault(ids[j], len(index))
+                    if place == len(self.documents):
+                        self.documents.append(ids[j])
+                    part.places[j] = place
+                    part.scores[j] = scores[j]
+                part.n = sizes[i]
+        finally:
+            free(sizes)
+        return 0
+
+    # What they get
+
+    cdef int share(self, object query, Part *part) except -1:
+        cdef Py_ssize_t i
+        cdef Keyed *ordered
+        if self.scale == AS_IS:
+            memcpy(part.shares, part.scores, part.n * sizeof(double))
+        elif self.scale == MIN_MAX:
+            scale_min_max(part)
+        elif self.scale == Z_SCORE:
+            scale_z(part)
+        elif part.ranked:
+            for i in range(part.n):
+                part.shares[i] = self.by_rank(i + 1, part.n)
+        else:
+            for i in range(part.n):
+                self.keyed[i].score = part.scores[i]
+                self.keyed[i].place = part.places[i]
+            ordered = self.in_order(query, part.n)
+            for i in range(part.n):     # by place for a moment
+                self.sums[ordered[i].place] = self.by_rank(i + 1, part.n)
+            for i in range(part.n):
+                part.shares[i] = self.sums[part.places[i]]
+        return 0
+
+    cdef inline double by_rank(self, Py_ssize_t rank, Py_ssize_t n) noexcept nogil:
+        if self.scale == RANK:
+            return <double> (n - rank + 1) / <double> n
+        return 1.0 / (self.k + <double> rank)
+
+    cdef Keyed *in_order(self, object query, Py_ssize_t n) except NULL:
+        """Sort `keyed`: by score, and equal scores by id, high to low."""
+        cdef Keyed *ordered = sort_keyed(self.keyed, self.spare, n)
+        cdef Py_ssize_t first = 0, end, i
+        cdef Py_ssize_t place
+        while first < n:
+            end = first + 1
+            while end < n and ordered[end].score == ordered[first].score:
+                end += 1
+            if end - first > 1:
+                try:
+                    if end - first == 2:
+                        if PyObject_RichCompareBool(
+                            self.documents[ordered[first].place],
+                            self.documents[ordered[first + 1].place], Py_LT,
+                        ):
+                            place = ordered[first].place
+                            ordered[first].place = ordered[first + 1].place
+                            ordered[first + 1].place = place
+                    else:
+                        tied = [
+                            (self.documents[ordered[i].place], ordered[i].place)
+                            for i in range(first, end)
+                        ]
+                        tied.sort(key=itemgetter(0), reverse=True)
+                        for i in range(first, end):
+                            ordered[i].place = tied[i - first][1]
+                except TypeError as error:
+                    raise TypeError(
+                        f"query {query!r}: documents with equal scores cannot be ordered by id "
+                        f"({error})"
+                    ) from None
+            first = end
+        return ordered
+
+    cdef int add(self, object query, const double *weights, bint counted) except -1:
+        """Sum up what each document gets, run after run."""
+        cdef Py_ssize_t i, j, n = len(self.documents)
+        cdef Part *part
+        cdef bint bad = False
+        memset(self.sums, 0, n * sizeof(double))
+        for i in range(self.n_parts):
+            part = &self.parts[i]
+            for j in range(part.n):
+                self.sums[part.places[j]] += weights[i] * part.shares[j]
+        if counted:
+            self.count()
+            for j in range(n):
+                self.sums[j] *= self.counts[j]
+        for j in range(n):
+            bad |= not isfinite(self.sums[j])
+        if bad:
+            for j in range(n):
+                if not isfinite(self.sums[j]):
+                    raise ValueError(
+                        f"query {query!r}: the sum for document {self.documents[j]!r} is too large"
+                    )
+        return 0
+
+    cdef int count(self) noexcept:
+        cdef Py_ssize_t i, j
+        memset(self.counts, 0, len(self.documents) * sizeof(double))
+        for i in range(self.n_parts):
+            for j in range(self.parts[i].n):
+                self.counts[self.parts[i].places[j]] += 1.0
+        return 0
+
+    cdef dict fused(self, object query, const double *weights, bint counted, Py_ssize_t depth):
+        """The documents, best first, and their sums."""
+        cdef Py_ssize_t i, n = len(self.documents)
+        cdef Keyed *ordered
+        cdef dict result = {}
+        if n == 0:
+            return result
+        self.add(query, weights, counted)
+        for i in range(n):
+            self.keyed[i].score = self.sums[i]
+            self.keyed[i].place = i
+        ordered = self.in_order(query, n)
+        for i in range(min(n, depth)):
+            result[self.documents[ordered[i].place]] = ordered[i].score
+        return result
+
+
+cdef tuple pairs(object ranking, str where, bint finite):
+    """Ids, scores and whether it is a list, of any ranking."""
+    cdef list ids = []
+    cdef list scores = []
+    cdef double score
+    seen = set()
+    if hasattr(ranking, "items") and hasattr(ranking, "keys"):
+        for document, value in list(ranking.items()):
+            check_id(document, seen, where)
+            try:
+                score = PyFloat_AsDouble(value)
+            except TypeError:
+                raise TypeError(
+                    f"{where}the score of document {document!r} is no number: {value!r}"
+                ) from None
+            except (OverflowError, ValueError) as error:
+                raise ValueError(
+                    f"{where}the score of document {document!r} is no double: {value!r} ({error})"
+                ) from None
+            if score != score:
+                raise ValueError(f"{where}the score of document {document!r} is NaN")
+            if finite and not isfinite(score):
+                raise ValueError(
+                    f"{where}the score of document {document!r} is {score}, which can neither be "
+                    "normalised nor summed; norm='rank' and method='rrf' look at ranks only"
+                )
+            ids.append(document)
+            scores.append(score)
+        return ids, scores, False
+    kind = type(ranking).__name__
+    if hasattr(ranking, "tolist"):
+        ranking = ranking.tolist()
+    if (
+        isinstance(ranking, (str, bytes, bytearray, set, frozenset))
+        or not hasattr(ranking, "__getitem__") or not hasattr(ranking, "__len__")
+    ):
+        raise TypeError(
+            f"{where}a ranking must be a sequence of document ids, best first, or a mapping from "
+            f"id to score, not {kind}"
+        )
+    for document in list(ranking):
+        check_id(document, seen, where)
+        ids.append(document)
+    return ids, [float(len(ids) - i) for i in range(len(ids))], True
+
+
+cdef int check_id(object document, set seen, str where) except -1:
+    if document is None:
+        raise TypeError(f"{where}None is no document id")
+    try:
+        if document in seen:
+            raise ValueError(f"{where}document {document!r} stands twice in the ranking")
+        seen.add(document)
+    except TypeError as error:
+        raise TypeError(f"{where}this is no document id: {document!r} ({error})") from None
+    return 0
+
+
+# Many queries
+
+cdef int check_weights(const double[::1] weights, Py_ssize_t n) except -1:
+    if weights.shape[0] != n or n == 0:
+        raise ValueError("weights must be as many as runs, and there must be a run")
+    return 0
+
+
+def fuse(
+    tuple names not None, list runs not None, const double[::1] weights, scale, double k,
+    bint counted, depth,
+):
+    """Fuse the rankings of every query.
+
+    Parameters
+    ----------
+    names : tuple
+    runs : list of dict
+        As many as names.
+    weights : float64 array
+        As many as runs.
+    scale : str or None
+        One of `SCALES`.
+    k : float
+        Of 1 / (k + rank).
+    counted : bool
+        Multiply by the number of runs that hold the document.
+    depth : int or None
+        How many documents of each query to keep.
+
+    Returns
+    -------
+    dict
+        Of dicts, each best first, queries in the order of their appearance.
+    """
+    cdef Union union = Union(names, scale, k)
+    cdef Py_ssize_t most = MOST_DOCUMENTS if depth is None else min(depth, MOST_DOCUMENTS)
+    cdef dict result = {}
+    check_weights(weights, len(runs))
+    queries = {}
+    for run in runs:
+        queries.update(dict.fromkeys(<dict?> run))
+    for query in queries:
+        union.read(query, [(<dict?> run).get(query, ABSENT) for run in runs])
+        result[query] = union.fused(query, &weights[0], counted, most)
+    return result
+
+
+cdef class Mixture:
+    """Runs and judgments prepared once, to be scored with many weights.
+
+    Parameters
+    ----------
+    names, runs, scale, k, counted
+        As for `fuse`.
+    judgments : list of (query, dict)
+        Of the documents of each query and their grades, all of them right.
+    metrics : Metrics
+
+    Raises
+    ------
+    TypeError
+        Where the documents of a query cannot be ordered, besides what `fuse` raises.
+
+    Notes
+    -----
+    The documents of a query stand in the order in which equal scores are ranked.
+    """
+
+    cdef Metrics metrics
+    cdef Py_ssize_t n_runs
+    cdef Py_ssize_t n_queries
+    cdef bint counted
+    cdef Py_ssize_t *starts         # [n_queries + 1] of candidates
+    cdef Py_ssize_t *first_judged   # [n_queries + 1] of grades and of what is sought
+    cdef double *shares             # of each query: a row a run
+    cdef double *counts             # of each candidate
+    cdef double *grades             # of all judged documents of each query, high to low
+    cdef Py_ssize_t *places         # of what is sought, among the candidates
+    cdef double *found_grades
+    cdef Py_ssize_t *n_found        # of each query
+    cdef readonly bytearray retrieved
+
+    def __cinit__(
+        self, tuple names not None, list runs not None, scale, double k, bint counted,
+        list judgments not None, Metrics metrics not None,
+    ):
+        cdef Union union = Union(names, scale, k)
+        cdef Py_ssize_t i, n_judged = 0, total = 0, bound = 0
+        self.metrics = metrics
+        self.n_runs = len(runs)
+        self.n_queries = len(judgments)
+        self.counted = counted
+        self.retrieved = bytearray(self.n_queries)
+        rows = []
+        for query, judged in judgments:
+            rankings = [(<dict?> run).get(query, ABSENT) for run in runs]
+            rows.append((query, rankings, judged))
+            n_judged += len(<dict?> judged)
+            for ranking in rankings:
+                bound += 0 if ranking is ABSENT else len(ranking)
+        self.starts = <Py_ssize_t *> reserved((self.n_queries + 1) * sizeof(Py_ssize_t))
+        self.first_judged = <Py_ssize_t *> reserved((self.n_queries + 1) * sizeof(Py_ssize_t))
+        self.n_found = <Py_ssize_t *> reserved(self.n_queries * sizeof(Py_ssize_t))
+        self.shares = <double *> reserved(bound * self.n_runs * sizeof(double))
+        self.counts = <double *> reserved(bound * sizeof(double))
+        self.grades = <double *> reserved(n_judged * sizeof(double))
+        self.places = <Py_ssize_t *> reserved(n_judged * sizeof(Py_ssize_t))
+        self.found_grades = <double *> reserved(n_judged * sizeof(double))
+        self.starts[0] = self.first_judged[0] = 0
+        n_judged = 0
+        for i in range(self.n_queries):
+            query, rankings, judged = rows[i]
+            judged = list((<dict> judged).items())
+            for ranking in rankings:
+                self.retrieved[i] |= ranking is not ABSENT
+            union.read(query, rankings)
+            if total + len(union.documents) > bound:
+                raise RuntimeError(f"query {query!r}: the run changed while it was read")
+            self.keep(i, union, judged)
+            total = self.starts[i + 1]
+
+    cdef int keep(self, Py_ssize_t i, Union union, list judged) except -1:
+        cdef Py_ssize_t first = self.starts[i], n = len(union.documents)
+        cdef Py_ssize_t first_judged = self.first_judged[i], n_found = 0, j, row, place
+        cdef double *shares = self.shares + first * self.n_runs
+        cdef double grade
+        cdef Part *part
+        cdef list order = sorted(range(n), key=union.documents.__getitem__, reverse=True)
+        cdef dict index = {}
+        union.count()
+        for j in range(n):
+            place = order[j]
+            index[union.documents[place]] = j
+            self.counts[first + j] = union.counts[place]
+            union.last[place] = j
+        memset(shares, 0, n * self.n_runs * sizeof(double))
+        for row in range(self.n_runs):
+            part = &union.parts[row]
+            for j in range(part.n):
+                shares[row * n + union.last[part.places[j]]] = part.shares[j]
+        for j in range(len(judged)):
+            document, value = judged[j]
+            grade = value
+            self.grades[first_judged + j] = grade
+            found = index.get(document) if grade >= self.metrics.plan.lowest else None
+            if found is not None:
+                self.places[first_judged + n_found] = found
+                self.found_grades[first_judged + n_found] = grade
+                n_found += 1
+        qsort(self.grades + first_judged, len(judged), sizeof(double), high_to_low)
+        self.n_found[i] = n_found
+        self.first_judged[i + 1] = first_judged + len(judged)
+        self.starts[i + 1] = first + n
+        return 0
+
+    def __dealloc__(self):
+        free(self.starts)
+        free(self.first_judged)
+        free(self.n_found)
+        free(self.shares)
+        free(self.counts)
+        free(self.grades)
+        free(self.places)
+        free(self.found_grades)
+
+    def evaluate(self, const double[::1] weights, double[:, :, ::1] values):
+        """Score the fusion with these weights.
+
+        Parameters
+        ----------
+        weights : float64 array
+            As many as runs.
+        values : float64 array, 3 x queries x metrics
+            As of `Judgments.evaluate`; filled for the queries that are `retrieved`.
+
+        Returns
+        -------
+        int
+            The query of which a sum is too large, or -1.
+        """
+        cdef Scratch scratch
+        cdef Py_ssize_t i, bad = -1
+        check_weights(weights, self.n_runs)
+        if (values.shape[0] != 3 or values.shape[1] != self.n_queries
+                or values.shape[2] != self.metrics.plan.n_tasks):
+            raise ValueError("values are of the wrong shape")
+        cdef const unsigned char[::1] retrieved = self.retrieved
+        start(&scratch)
+        try:
+            with nogil:
+                for i in range(self.n_queries):
+                    if retrieved[i] and not self.score(i, &weights[0], &scratch, values):
+                        bad = i
+                        break
+        finally:
+            release(&scratch)
+        return bad
+
+    cdef bint score(
+        self, Py_ssize_t i, const double *weights, Scratch *scratch, double[:, :, ::1] values
+    ) except -1 nogil:
+        cdef Py_ssize_t j, row, first = self.starts[i], n = self.starts[i + 1] - self.starts[i]
+        cdef Py_ssize_t judged = self.first_judged[i], n_found = self.n_found[i]
+        cdef const double *shares = self.shares + first * self.n_runs
+        cdef double weight
+        cdef double *scores
+        cdef Query record
+        cdef Values only
+        cdef bint bad = False
+        reserve_scores(scratch, n + 1)
+        scores = scratch.scores
+        memset(scores, 0, n * sizeof(double))
+        for row in range(self.n_runs):
+            weight = weights[row]
+            for j in range(n):
+                scores[j] += weight * shares[row * n + j]
+        if self.counted:
+            for j in range(n):
+                scores[j] *= self.counts[first + j]
+        for j in range(n):
+            bad |= not scores[j] - scores[j] == 0
+        if bad:
+            return False
+        record.n_retrieved = n
+        record.n_judged = self.first_judged[i + 1] - judged
+        record.ideal = self.grades + judged
+        record.n_ideal = 0
+        while (record.n_ideal < record.n_judged
+               and record.ideal[record.n_ideal] >= self.metrics.plan.lowest):
+            record.n_ideal += 1
+        reserve_judged(scratch, record.n_judged)
+        for j in range(n_found):
+            scratch.found[j].place = self.places[judged + j]
+            scratch.found[j].grade = self.found_grades[judged + j]
+            scratch.found[j].score = scores[scratch.found[j].place]
+        n_found = place_found[double](scores, n, scratch, n_found, &self.metrics.plan, True)
+        only = Values(&values[0, i, 0], &values[1, i, 0], &values[2, i, 0])
+        score_found(&self.metrics.plan, False, scratch, n_found, &record, &only)
+        return True
+
+
+cdef void *reserved(Py_ssize_t size) except NULL:
+    cdef void *memory = malloc(max(size, 1))
+    if memory == NULL:
+        raise MemoryError()
+    return memory
