@@ -9,6 +9,7 @@ from benchmarks.arrays import ArrayShape
 from benchmarks.data import Shape
 from benchmarks.drop_in import MEASURES
 from benchmarks.files import FileShape
+from benchmarks.fusions import GRID, FusionShape
 
 Aspect = Literal[
     "times as fast as",
@@ -32,6 +33,7 @@ ALL_LIBRARIES = (
     "bare_topk",
     "numpy_argpartition",
     "trec_eval",
+    "weight_by_weight",
 )
 SMALLEST_QUICK_QUERIES = 5
 QUICK_SHARE = 50
@@ -70,14 +72,14 @@ class Track:
     name: str
     title: str
     floor: str
-    shape: Shape | ArrayShape | FileShape
+    shape: Shape | ArrayShape | FileShape | FusionShape
     metrics: tuple[str, ...] = WHOLE_RANKING
     goals: tuple[Goal, ...] = ()
     libraries: tuple[str, ...] = EVERY_LIBRARY
     timed_by: Literal["run", "query"] = "run"
     needs: tuple[str, ...] = ()  # modules, for the input
 
-    def shape_for(self, *, quick: bool) -> Shape | ArrayShape | FileShape:
+    def shape_for(self, *, quick: bool) -> Shape | ArrayShape | FileShape | FusionShape:
         """Return the shape, with fewer queries for a quick run."""
         if not quick:
             return self.shape
@@ -87,6 +89,11 @@ class Track:
     def describe(self, *, quick: bool) -> str:
         """Return one line that says what is computed on what."""
         shape = self.shape_for(quick=quick)
+        if isinstance(shape, FusionShape):
+            runs = f"two runs of {shape.queries:,} × {shape.depth:,} scored documents"
+            if shape.kind == "sweep":
+                return f"{self.title}: {', '.join(self.metrics)} of {len(GRID)} weights of {runs}"
+            return f"{self.title}: {runs}"
         if isinstance(shape, ArrayShape):
             of_what = {
                 "scores": "float32 scores with int64 labels",
@@ -122,6 +129,7 @@ class Track:
 
 
 SUM_SCORES = "for d in run.values(): sum(d.values())"
+SUM_RUNS = "for run in runs: for d in run.values(): sum(d.values())"
 LOOK_UP_IDS = "for q, ids in run.items(): list(map(qrels[q].get, ids))"
 LOOK_UP_TOP_10 = "for q, ids in run.items(): list(map(qrels[q].get, ids[:10]))"
 SUM_ARRAYS = "scores.sum(); labels.sum()"
@@ -350,6 +358,33 @@ SPEED_TRACKS = (
         shape=FileShape("qrels", queries=10_000, depth=100, relevant=10, not_relevant=90),
         goals=(Goal("times the floor", 12),),
         libraries=("rankmeter",),
+    ),
+    Track(
+        name="fuse",
+        title="reciprocal rank fusion",
+        floor=SUM_RUNS,
+        shape=FusionShape("rrf", queries=1_000, depth=1_000, pool=3_000),
+        metrics=(),
+        goals=(Goal("times as fast as", 10, "ranx"),),
+        libraries=("rankmeter", "ranx"),
+    ),
+    Track(
+        name="fuse-scores",
+        title="weighted sum of min-max scores",
+        floor=SUM_RUNS,
+        shape=FusionShape("wsum", queries=1_000, depth=1_000, pool=3_000),
+        metrics=(),
+        goals=(Goal("times as fast as", 10, "ranx"),),
+        libraries=("rankmeter", "ranx"),
+    ),
+    Track(
+        name="sweep",
+        title="sweep",
+        floor=SUM_RUNS,
+        shape=FusionShape("sweep", queries=1_000, depth=100, pool=200),
+        metrics=("ndcg@10",),
+        goals=(Goal("times as fast as", 5, "weight_by_weight"),),
+        libraries=("rankmeter", "weight_by_weight"),
     ),
     *(
         Track(

@@ -20,6 +20,7 @@ from typing import Any, TextIO
 from benchmarks.arrays import ArrayShape, make_array_input
 from benchmarks.data import make_track_input
 from benchmarks.files import FileShape, make_file_input
+from benchmarks.fusions import FusionShape, make_fusion_input
 from benchmarks.libraries import AnyInput, Library, Means, floor, load
 from benchmarks.memory import peak_growth
 from benchmarks.processes import MissingError
@@ -67,6 +68,8 @@ class Worker:
         shape = track.shape_for(quick=quick)
         if isinstance(shape, FileShape):
             return make_file_input(shape, track.metrics, self.folder)
+        if isinstance(shape, FusionShape):
+            return make_fusion_input(shape, track.metrics)
         if isinstance(shape, ArrayShape):
             return make_array_input(shape, track.metrics)
         return make_track_input(shape, track.metrics)

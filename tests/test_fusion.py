@@ -76,7 +76,7 @@ def test_equal_scores_rank_by_id_high_to_low() -> None:
 
 
 def test_lists_have_ranks_and_the_scores_n_to_1() -> None:
-    lists = {"q": ["c", "a", "b"]}
+    lists: Any = {"q": ["c", "a", "b"]}
     scores = {"q": {"c": 3.0, "a": 2.0, "b": 1.0}}
     for method, norm in itertools.product(METHODS, NORMS):
         given_lists = rm.fuse({"one": lists, "other": BM25}, method, norm=norm)  # type: ignore[arg-type]
@@ -85,7 +85,7 @@ def test_lists_have_ranks_and_the_scores_n_to_1() -> None:
 
 
 def test_queries_that_one_run_has() -> None:
-    runs = {"a": {"q2": ["x"], "q1": {"y": 1.0}}, "b": {"q3": ["z"], "q1": {}, "q4": []}}
+    runs: Any = {"a": {"q2": ["x"], "q1": {"y": 1.0}}, "b": {"q3": ["z"], "q1": {}, "q4": []}}
     fused = rm.fuse(runs, "rrf", k=0)
     assert fused == {"q2": {"x": 1.0}, "q1": {"y": 1.0}, "q3": {"z": 1.0}, "q4": {}}
     assert list(fused) == ["q2", "q1", "q3", "q4"]
@@ -361,6 +361,7 @@ def test_a_run_that_changes_while_it_is_read() -> None:
 # ranx, on runs without ties
 
 
+@pytest.mark.filterwarnings("ignore")  # of numba, about ranx
 @pytest.mark.parametrize(
     ("method", "norm", "theirs", "their_norm", "params"),
     [

@@ -74,7 +74,7 @@ def _is_metric(metric: str) -> bool:
 def test_every_door_for_runs_and_judgments(tmp_path: Path) -> None:
     qrels, runs = drawn(3)
     expected = rm.sweep(runs, GRID, qrels, "ndcg@10").values.tolist()
-    paths = {}
+    paths: Any = {}
     for name, run in runs.items():
         paths[name] = tmp_path / name
         rm.write_run(run, paths[name])
@@ -82,7 +82,7 @@ def test_every_door_for_runs_and_judgments(tmp_path: Path) -> None:
     (tmp_path / "qrels.json").write_text(json.dumps(qrels))
     for judged in (qrels, tmp_path / "qrels", tmp_path / "qrels.json"):
         assert rm.sweep(paths, GRID, judged, "ndcg@10").values.tolist() == expected
-    numpy_scores = {
+    numpy_scores: Any = {
         name: {q: {d: np.float32(s) for d, s in ranking.items()} for q, ranking in run.items()}
         for name, run in runs.items()
     }

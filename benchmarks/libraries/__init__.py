@@ -19,8 +19,9 @@ from benchmarks.arrays import ArrayInput
 from benchmarks.data import TrackInput
 from benchmarks.drop_in import PerQuery
 from benchmarks.files import FileInput
+from benchmarks.fusions import FusionInput
 
-AnyInput = TrackInput | ArrayInput | FileInput
+AnyInput = TrackInput | ArrayInput | FileInput | FusionInput
 Means = dict[str, float] | list[float] | PerQuery | None
 
 

@@ -7,6 +7,7 @@ import gzip
 from benchmarks.arrays import ArrayInput
 from benchmarks.data import deepest_rank
 from benchmarks.files import FileInput
+from benchmarks.fusions import FusionInput
 from benchmarks.libraries import AnyInput
 
 label = "floor"
@@ -15,12 +16,17 @@ _BLOCK = 1 << 20
 
 
 def prepare(track_input: AnyInput) -> tuple[AnyInput, int | None]:
-    return track_input, deepest_rank(track_input.metrics)
+    return track_input, deepest_rank(track_input.metrics) if track_input.metrics else None
 
 
 def evaluate(prepared: tuple[AnyInput, int | None]) -> None:
     if isinstance(prepared[0], FileInput):
         read_file(prepared[0])
+        return
+    if isinstance(prepared[0], FusionInput):
+        for run in prepared[0].runs.values():
+            for scores in run.values():
+                sum(scores.values())
         return
     if isinstance(prepared[0], ArrayInput):
         _, scores, labels, rankings, _ = prepared[0]

@@ -12,6 +12,7 @@ from benchmarks import drop_in
 from benchmarks.arrays import ArrayInput
 from benchmarks.data import TrackInput
 from benchmarks.files import FileInput
+from benchmarks.fusions import GRID, WEIGHTS, FusionInput
 from benchmarks.libraries import AnyInput
 from rankmeter.compat import pytrec_eval
 
@@ -23,6 +24,8 @@ def prepare(track_input: AnyInput) -> AnyInput:
 
 
 def evaluate(prepared: AnyInput) -> dict[str, float] | list[float] | drop_in.PerQuery:
+    if isinstance(prepared, FusionInput):
+        return _fuse(prepared)
     if not isinstance(prepared, TrackInput):
         return evaluate_with(1, prepared)
     if prepared.metrics == drop_in.MEASURES:
@@ -38,6 +41,15 @@ def evaluate_with(threads: int, prepared: ArrayInput | FileInput) -> dict[str, f
     if isinstance(prepared, FileInput):
         return _evaluate_files(prepared, threads)
     return _evaluate_arrays(prepared, threads)
+
+
+def _fuse(prepared: FusionInput) -> dict[str, float]:
+    if prepared.kind == "sweep":
+        (metric,) = prepared.metrics
+        return {metric: rankmeter.sweep(prepared.runs, GRID, prepared.qrels, metric).best_mean}
+    weights = WEIGHTS if prepared.kind == "wsum" else None
+    fused = rankmeter.fuse(prepared.runs, prepared.kind, weights)
+    return {"the sums of a query": sum(next(iter(fused.values())).values())}
 
 
 def _evaluate_files(prepared: FileInput, threads: int) -> dict[str, float]:

@@ -13,6 +13,7 @@ import ranx
 
 from benchmarks.arrays import ArrayInput
 from benchmarks.files import FileInput
+from benchmarks.fusions import WEIGHTS, FusionInput
 from benchmarks.libraries import AnyInput
 from benchmarks.scores_for_lists import run_with_scores
 
@@ -31,6 +32,8 @@ _THEIRS = {
 
 
 def prepare(track_input: AnyInput) -> tuple[Any, Any, dict[str, str]]:
+    if isinstance(track_input, FusionInput):
+        return None, track_input, {}
     theirs = {name: _THEIRS[name] for name in track_input.metrics}
     if isinstance(track_input, ArrayInput):
         return *_built(track_input), theirs
@@ -39,6 +42,8 @@ def prepare(track_input: AnyInput) -> tuple[Any, Any, dict[str, str]]:
 
 def evaluate(prepared: tuple[Any, Any, dict[str, str]]) -> dict[str, float]:
     qrels, run, measures = prepared
+    if isinstance(run, FusionInput):
+        return _fuse(run)
     if isinstance(run, FileInput):
         qrels = ranx.Qrels.from_file(str(qrels), kind="trec")
         run = ranx.Run.from_file(str(run.run), kind="trec")
@@ -46,6 +51,16 @@ def evaluate(prepared: tuple[Any, Any, dict[str, str]]) -> dict[str, float]:
         qrels, run = ranx.Qrels(qrels), ranx.Run(run_with_scores(run))
     means = ranx.evaluate(qrels, run, list(measures.values()), threads=1)
     return {name: float(means[theirs]) for name, theirs in measures.items()}
+
+
+def _fuse(given: FusionInput) -> dict[str, float]:
+    runs = [ranx.Run(run) for run in given.runs.values()]
+    if given.kind == "rrf":
+        fused = ranx.fuse(runs, norm=None, method="rrf", params={"k": 60})
+    else:
+        fused = ranx.fuse(runs, norm="min-max", method="wsum", params={"weights": WEIGHTS})
+    query = next(iter(next(iter(given.runs.values()))))
+    return {"the sums of a query": float(sum(fused.run[query].values()))}
 
 
 def _built(track_input: ArrayInput) -> tuple[Any, Any]:
