@@ -101,7 +101,10 @@ def test_small_sets(seed: int, queries: int, method: Any) -> None:
 
 def test_ids_without_an_order_take_the_long_way() -> None:
     qrels = {i: {1: 1, "b": 2} for i in range(4)}
-    runs = {"x": {i: {1: 3.0, "b": 1.0} for i in range(4)}, "y": {i: {"b": 1.0} for i in range(4)}}
+    runs: Any = {
+        "x": {i: {1: 3.0, "b": 1.0} for i in range(4)},
+        "y": {i: {"b": 1.0} for i in range(4)},
+    }
     swept = rm.sweep(runs, [0.2, 0.9], qrels, "mrr(rel=2)", method="wsum", folds=2)
     assert swept.values.tolist() == [[1.0, 0.5]] * 4
 

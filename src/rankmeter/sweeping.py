@@ -305,7 +305,7 @@ def _values_of_fusion(
     method, norm, k = how
     values = np.empty((len(scorer.query_ids), len(settings)))
 
-    def fused(place: int) -> Run:
+    def fused(place: int) -> dict[Any, dict[Any, float]]:
         both = dict(zip(names, read, strict=True))
         return fuse(both, method, weights[place], norm, k=k)
 
