@@ -1,0 +1,40 @@
+"""Means, spreads and the margins of means, the same digits on every platform."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankmeter._core.rounded import exact_sums
+from rankmeter.distributions import t_quantile
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+
+def means(values: Floats) -> list[float]:
+    """Return the mean of each column, of an exactly rounded sum."""
+    return [total / len(values) for total in exact_sums(values)]
+
+
+def moments(column: Floats) -> tuple[float, float]:
+    """Return mean and standard deviation as of a sample, the same digits everywhere.
+
+    The deviation of one value is infinite: it may be anything.
+    """
+    mean = exact_sums(column[:, np.newaxis])[0] / len(column)
+    if len(column) < 2:
+        return mean, math.inf
+    squares = exact_sums(((column - mean) ** 2)[:, np.newaxis])[0]
+    return mean, math.sqrt(squares / (len(column) - 1))
+
+
+def margin_of_mean(deviation: float, count: int, confidence: float) -> float:
+    """Return half the width of the t interval of a mean."""
+    if count < 2:
+        return math.inf
+    return t_quantile((1.0 + confidence) / 2.0, count - 1) * deviation / math.sqrt(count)

@@ -1,0 +1,36 @@
+"""Arguments that are refused the same way everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any
+
+import numpy as np
+
+
+def check_word(name: str, given: Any, words: Sequence[str]) -> None:
+    """Refuse what is not one of the words."""
+    if given not in words:
+        listed = ", ".join(map(repr, words[:-1]))
+        raise ValueError(f"{name} must be {listed} or {words[-1]!r}, not {given!r}")
+
+
+def check_share(name: str, given: Any) -> None:
+    """Refuse what does not lie between 0 and 1."""
+    if isinstance(given, bool) or not isinstance(given, (int, float, np.number)):
+        raise TypeError(f"{name} must be a number, not {given!r}")
+    if not 0.0 < given < 1.0:
+        raise ValueError(f"{name} must lie between 0 and 1, not {given!r}")
+
+
+def checked_draws(draws: Any, seed: Any) -> tuple[int, int]:
+    """Return both as integers, or refuse them."""
+    for name, given in (("draws", draws), ("seed", seed)):
+        if isinstance(given, bool) or not hasattr(given, "__index__"):
+            raise TypeError(f"{name} must be an integer, not {given!r}")
+    if index(draws) < 1:
+        raise ValueError(f"draws must be at least 1, not {draws}")
+    if not 0 <= index(seed) < 2**64:
+        raise ValueError(f"seed must be from 0 to 2^64 - 1, not {seed}")
+    return index(draws), index(seed)
