@@ -1,6 +1,5 @@
 """Retrieval metrics at the speed of reading the input."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rankmeter.arrays import evaluate_grades, evaluate_rankings, evaluate_scores
@@ -18,20 +17,45 @@ from rankmeter.single import (
 from rankmeter.writing import write_qrels, write_run
 
 if TYPE_CHECKING:
+    from rankmeter.comparison import Comparison
     from rankmeter.fusion import fuse
+    from rankmeter.pairing import compare
+    from rankmeter.resolving import Resolution, resolution
     from rankmeter.risk import RiskCoverage, risk_coverage
+    from rankmeter.spread import Intervals, intervals
     from rankmeter.sweeping import Fold, Sweep, sweep
+
+# What not everybody needs is imported when it is first asked for. No module may have the name of
+# what is asked for here: importing it would put the module in that place.
+_LATER = {
+    "Comparison": "comparison",
+    "Fold": "sweeping",
+    "Intervals": "spread",
+    "Resolution": "resolving",
+    "RiskCoverage": "risk",
+    "Sweep": "sweeping",
+    "compare": "pairing",
+    "fuse": "fusion",
+    "intervals": "spread",
+    "resolution": "resolving",
+    "risk_coverage": "risk",
+    "sweep": "sweeping",
+}
 
 __all__ = [
     "Bounds",
+    "Comparison",
     "Coverage",
     "Evaluation",
     "Evaluator",
     "Fold",
+    "Intervals",
     "Metric",
+    "Resolution",
     "RiskCoverage",
     "Sweep",
     "average_precision",
+    "compare",
     "concat",
     "evaluate",
     "evaluate_grades",
@@ -39,11 +63,13 @@ __all__ = [
     "evaluate_scores",
     "fuse",
     "hit_at_k",
+    "intervals",
     "ndcg_at_k",
     "parse",
     "precision_at_k",
     "recall_at_k",
     "reciprocal_rank",
+    "resolution",
     "retrieval_metrics",
     "risk_coverage",
     "sweep",
@@ -51,20 +77,13 @@ __all__ = [
     "write_run",
 ]
 
-_LATER = {  # not everybody needs them
-    "Fold": "rankmeter.sweeping",
-    "RiskCoverage": "rankmeter.risk",
-    "Sweep": "rankmeter.sweeping",
-    "fuse": "rankmeter.fusion",
-    "risk_coverage": "rankmeter.risk",
-    "sweep": "rankmeter.sweeping",
-}
-
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_LATER[name]), name)
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
     return value
 
 
