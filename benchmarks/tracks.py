@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchmarks.arrays import ArrayShape
+from benchmarks.comparisons import CompareShape
 from benchmarks.data import Shape
 from benchmarks.drop_in import MEASURES
 from benchmarks.files import FileShape
@@ -34,6 +35,7 @@ ALL_LIBRARIES = (
     "numpy_argpartition",
     "trec_eval",
     "weight_by_weight",
+    "scipy",
 )
 SMALLEST_QUICK_QUERIES = 5
 QUICK_SHARE = 50
@@ -72,14 +74,16 @@ class Track:
     name: str
     title: str
     floor: str
-    shape: Shape | ArrayShape | FileShape | FusionShape
+    shape: Shape | ArrayShape | FileShape | FusionShape | CompareShape
     metrics: tuple[str, ...] = WHOLE_RANKING
     goals: tuple[Goal, ...] = ()
     libraries: tuple[str, ...] = EVERY_LIBRARY
     timed_by: Literal["run", "query"] = "run"
     needs: tuple[str, ...] = ()  # modules, for the input
 
-    def shape_for(self, *, quick: bool) -> Shape | ArrayShape | FileShape | FusionShape:
+    def shape_for(
+        self, *, quick: bool
+    ) -> Shape | ArrayShape | FileShape | FusionShape | CompareShape:
         """Return the shape, with fewer queries for a quick run."""
         if not quick:
             return self.shape
@@ -119,6 +123,11 @@ class Track:
                 f"{shape.depth:,} {lines}, {shape.relevant} relevant + "
                 f"{shape.not_relevant} judged not"
             )
+        if isinstance(shape, CompareShape):
+            return (
+                f"{self.title}: {', '.join(self.metrics)}; two runs of {shape.queries:,} queries × "
+                f"{shape.depth:,} scored documents, {shape.draws:,} random signs of each difference"
+            )
         kind, queries, depth, relevant, not_relevant, cut = shape
         calls = ", one call each" if kind == "one by one" else ""
         documents = "scored documents" if kind == "scored" else "ids in rank order"
@@ -143,6 +152,7 @@ TOP_10_DEPTHS = (100, 1_000, 10_000)
 TOP_10_SHALLOWEST = f"lists-top10-depth{TOP_10_DEPTHS[0]}"
 ROOM_FOR_NOISE = 1.2
 MILLION_LINES = "million-lines"
+DRAWS = 2_000
 
 SPEED_TRACKS = (
     Track(
@@ -404,6 +414,19 @@ SPEED_TRACKS = (
                 (Goal("times the time a query of", ROOM_FOR_NOISE, MILLION_LINES),),
             ),
         )
+    ),
+    Track(
+        name="compare",
+        title="comparison of two runs",
+        floor="for run in runs: for d in run.values(): sum(d.values())",
+        # A fiftieth of what compare() draws by default, which takes others minutes. It flatters
+        # them: the evaluation costs the same.
+        shape=CompareShape(queries=5_000, depth=100, relevant=5, not_relevant=5, draws=DRAWS),
+        goals=(
+            Goal("times as fast as", 20, "scipy"),
+            Goal("times as fast as", 10, "ranx"),
+        ),
+        libraries=("rankmeter", "scipy", "ranx"),
     ),
 )
 

@@ -18,6 +18,7 @@ from time import perf_counter
 from typing import Any, TextIO
 
 from benchmarks.arrays import ArrayShape, make_array_input
+from benchmarks.comparisons import CompareShape, make_compare_input
 from benchmarks.data import make_track_input
 from benchmarks.files import FileShape, make_file_input
 from benchmarks.fusions import FusionShape, make_fusion_input
@@ -70,6 +71,8 @@ class Worker:
             return make_file_input(shape, track.metrics, self.folder)
         if isinstance(shape, FusionShape):
             return make_fusion_input(shape, track.metrics)
+        if isinstance(shape, CompareShape):
+            return make_compare_input(shape, track.metrics)
         if isinstance(shape, ArrayShape):
             return make_array_input(shape, track.metrics)
         return make_track_input(shape, track.metrics)

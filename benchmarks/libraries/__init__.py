@@ -7,7 +7,8 @@
 ``evaluate(prepared)``
     What is timed: from dicts and lists of Python, from arrays, files or tables to the mean of each
     metric, keyed by rankmeter's name of it. Where one call a query is asked for, the value of each
-    query, in a list; on the track ``drop-in`` a dict a query.
+    query, in a list; on the track ``drop-in`` a dict a query. Where runs are compared, the difference
+    and the p of each metric.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import importlib
 from typing import Any, Protocol, cast
 
 from benchmarks.arrays import ArrayInput
+from benchmarks.comparisons import CompareInput
 from benchmarks.data import TrackInput
 from benchmarks.drop_in import PerQuery
 from benchmarks.files import FileInput
 from benchmarks.fusions import FusionInput
 
-AnyInput = TrackInput | ArrayInput | FileInput | FusionInput
+AnyInput = TrackInput | ArrayInput | FileInput | FusionInput | CompareInput
 Means = dict[str, float] | list[float] | PerQuery | None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 
 from benchmarks.arrays import ArrayInput
+from benchmarks.comparisons import CompareInput
 from benchmarks.data import deepest_rank
 from benchmarks.files import FileInput
 from benchmarks.fusions import FusionInput
@@ -23,7 +24,7 @@ def evaluate(prepared: tuple[AnyInput, int | None]) -> None:
     if isinstance(prepared[0], FileInput):
         read_file(prepared[0])
         return
-    if isinstance(prepared[0], FusionInput):
+    if isinstance(prepared[0], (FusionInput, CompareInput)):
         for run in prepared[0].runs.values():
             for scores in run.values():
                 sum(scores.values())

@@ -10,6 +10,7 @@ from importlib.metadata import version
 import rankmeter
 from benchmarks import drop_in
 from benchmarks.arrays import ArrayInput
+from benchmarks.comparisons import CompareInput, named
 from benchmarks.data import TrackInput
 from benchmarks.files import FileInput
 from benchmarks.fusions import GRID, WEIGHTS, FusionInput
@@ -26,6 +27,8 @@ def prepare(track_input: AnyInput) -> AnyInput:
 def evaluate(prepared: AnyInput) -> dict[str, float] | list[float] | drop_in.PerQuery:
     if isinstance(prepared, FusionInput):
         return _fuse(prepared)
+    if isinstance(prepared, CompareInput):
+        return _compare(prepared)
     if not isinstance(prepared, TrackInput):
         return evaluate_with(1, prepared)
     if prepared.metrics == drop_in.MEASURES:
@@ -50,6 +53,14 @@ def _fuse(prepared: FusionInput) -> dict[str, float]:
     weights = WEIGHTS if prepared.kind == "wsum" else None
     fused = rankmeter.fuse(prepared.runs, prepared.kind, weights)
     return {"the sums of a query": sum(next(iter(fused.values())).values())}
+
+
+def _compare(prepared: CompareInput) -> dict[str, float]:
+    metrics, qrels, runs, draws = prepared
+    found: dict[str, float] = {}
+    for row in rankmeter.compare(qrels, runs, metrics, draws=draws).rows:
+        found |= named(row.metric, row.difference, row.p)
+    return found
 
 
 def _evaluate_files(prepared: FileInput, threads: int) -> dict[str, float]:

@@ -12,6 +12,8 @@ import numpy as np
 import ranx
 
 from benchmarks.arrays import ArrayInput
+from benchmarks.comparisons import CompareInput, named
+from benchmarks.data import TrackInput
 from benchmarks.files import FileInput
 from benchmarks.fusions import WEIGHTS, FusionInput
 from benchmarks.libraries import AnyInput
@@ -37,6 +39,9 @@ def prepare(track_input: AnyInput) -> tuple[Any, Any, dict[str, str]]:
     theirs = {name: _THEIRS[name] for name in track_input.metrics}
     if isinstance(track_input, ArrayInput):
         return *_built(track_input), theirs
+    if isinstance(track_input, CompareInput):
+        runs = [ranx.Run(run, name=name) for name, run in track_input.runs.items()]
+        return ranx.Qrels(track_input.qrels), (runs, track_input.draws), theirs
     return track_input.qrels, track_input, theirs
 
 
@@ -44,6 +49,8 @@ def evaluate(prepared: tuple[Any, Any, dict[str, str]]) -> dict[str, float]:
     qrels, run, measures = prepared
     if isinstance(run, FusionInput):
         return _fuse(run)
+    if isinstance(run, tuple) and not isinstance(run, (FileInput, TrackInput)):
+        return _compare(qrels, *run, measures)
     if isinstance(run, FileInput):
         qrels = ranx.Qrels.from_file(str(qrels), kind="trec")
         run = ranx.Run.from_file(str(run.run), kind="trec")
@@ -61,6 +68,19 @@ def _fuse(given: FusionInput) -> dict[str, float]:
         fused = ranx.fuse(runs, norm="min-max", method="wsum", params={"weights": WEIGHTS})
     query = next(iter(next(iter(given.runs.values()))))
     return {"the sums of a query": float(sum(fused.run[query].values()))}
+
+
+def _compare(qrels: Any, runs: list[Any], draws: int, measures: dict[str, str]) -> dict[str, float]:
+    """Runs are built beforehand; each pair is compared twice, which is how it does that."""
+    report = ranx.compare(
+        qrels, runs, list(measures.values()), stat_test="fisher", n_permutations=draws, threads=1
+    )
+    tests = report.comparisons[frozenset(run.name for run in runs)]
+    base, new = (report.results[run.name] for run in runs)
+    found: dict[str, float] = {}
+    for name, theirs in measures.items():
+        found |= named(name, new[theirs] - base[theirs], float(tests[theirs]["p_value"]))
+    return found
 
 
 def _built(track_input: ArrayInput) -> tuple[Any, Any]:

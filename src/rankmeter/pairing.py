@@ -109,10 +109,10 @@ def compare(
     compared on the same queries: those that any has with ``missing="zero"``, those that all have
     with ``"skip"``.
 
-    The interval is that of the paired t statistic. For means of some 20 differences and more it
-    holds what it promises, also where most differences are 0 and the rest is skewed; percentiles of
-    a bootstrap are too narrow for few queries, and the t interval needs neither draws nor a seed.
-    It can disagree with the randomisation test where that is at its limit.
+    The interval is that of the paired t statistic. From some 30 queries on it holds
+    what it promises, also where most differences are 0 and the rest is skewed; percentiles of a
+    bootstrap are too narrow for few queries, and the t interval needs neither draws nor a seed. It
+    can disagree with the randomisation test where that is at its limit.
 
     Metrics with a geometric mean (gm_map, gm_bpref) are compared by their values of each query:
     the means of a comparison are arithmetic.
