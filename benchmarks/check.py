@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 TOLERANCE = 1e-9
-RANDOM = 0.05  # p-values of at least 2,000 draws, three standard errors of a difference
+RANDOM = 0.15  # p-values: 2,000 draws, and not everybody counts sums that only rounding sets apart
 ROUNDED = {"trec_eval": 5e-5}  # prints four digits
 
 
