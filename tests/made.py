@@ -17,7 +17,7 @@ def evaluation(values: Any, queries: Any = None, metrics: Any = "mrr") -> rm.Eva
     marks = np.ones(count, dtype=np.bool_)
     return rm.Evaluation(
         [f"q{i}" for i in range(count)] if queries is None else queries,
-        [metrics] if isinstance(metrics, str) else metrics,
+        {name: rm.parse(name) for name in ([metrics] if isinstance(metrics, str) else metrics)},
         array,
         rm.Coverage(count, count, 0, 0, 0),
         lowest=array,

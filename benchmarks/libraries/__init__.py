@@ -7,8 +7,8 @@
 ``evaluate(prepared)``
     What is timed: from dicts and lists of Python, from arrays, files or tables to the mean of each
     metric, keyed by rankmeter's name of it. Where one call a query is asked for, the value of each
-    query, in a list; on the track ``drop-in`` a dict a query. Where runs are compared, the difference
-    and the p of each metric.
+    query, in a list; on the track ``drop-in`` a dict a query. Where runs are compared, the
+    difference and the p of each metric.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -168,7 +168,7 @@ class Comparison:
     def __init__(
         self,
         query_ids: Sequence[Any],
-        metrics: Iterable[str],
+        metrics: Mapping[str, Metric],
         values: Mapping[str, Floats],
         settings: Settings,
         *,
@@ -178,6 +178,7 @@ class Comparison:
     ) -> None:
         self.query_ids = tuple(query_ids)
         self.metrics = tuple(metrics)
+        self._metrics = dict(metrics)
         self.values = dict(values)
         self.baseline, *systems = self.values
         self.systems = tuple(systems)
@@ -287,7 +288,7 @@ class Comparison:
         parts = {
             label: Comparison(
                 [self.query_ids[i] for i in chosen],
-                self.metrics,
+                self._metrics,
                 {name: values[chosen] for name, values in self.values.items()},
                 self.settings,
                 unpaired={},
@@ -376,7 +377,7 @@ class Comparison:
             if coverage.missing:
                 what = "left out" if self.settings.missing == "skip" else "scored as empty"
                 notes.append(f"the run of {name} lacks {_queries(coverage.missing)} ({what})")
-        geometric = [name for name in self.metrics if _is_geometric(name)]
+        geometric = [name for name, metric in self._metrics.items() if _is_geometric(metric)]
         if geometric:
             notes.append(
                 f"{', '.join(geometric)}: compared by the value of each query, so the means here "

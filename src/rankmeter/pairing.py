@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, cast, get_args
 
 import numpy as np
@@ -163,7 +163,7 @@ def compare(
 
 
 def _paired(
-    evaluations: Mapping[str, Evaluation], metrics: Sequence[str], settings: Settings
+    evaluations: Mapping[str, Evaluation], metrics: Mapping[str, Metric], settings: Settings
 ) -> Comparison:
     """Bring the rows of all evaluations into one order, and compare them."""
     everybodys = dict.fromkeys(q for ev in evaluations.values() for q in ev.query_ids)
@@ -189,7 +189,7 @@ def _paired(
     queries = shared if settings.missing == "skip" else list(everybodys)
     values = {}
     for name, ev in evaluations.items():
-        chosen = ev.values[:, [ev._column(metric) for metric in metrics]]
+        chosen = ev.values[:, [ev._column(metric) for metric in metrics.values()]]
         if not np.isfinite(chosen).all():
             raise ValueError(f"{name!r} holds values that are not finite")
         # One more row, for the queries that it lacks.
@@ -228,17 +228,21 @@ def _check_names(named: Mapping[str, Any], baseline: str | None) -> None:
         raise ValueError(f"no system {baseline!r} for a baseline; there are {', '.join(named)}")
 
 
-def _metrics_in_common(evaluations: Mapping[str, Evaluation], metrics: Any) -> tuple[str, ...]:
+def _metrics_in_common(evaluations: Mapping[str, Evaluation], metrics: Any) -> dict[str, Metric]:
+    first, *others = evaluations.values()
+    named = list(first._metrics.values())
     if metrics is not None:
-        given = [metrics] if isinstance(metrics, (str, Metric)) else list(metrics)
+        one = isinstance(metrics, str) or not isinstance(metrics, Iterable)
+        given = [metrics] if one else list(metrics)
         if not given:
             raise ValueError("no metric was named")
         for ev in evaluations.values():
             for metric in given:
                 ev._column(metric)
-        return tuple(map(str, given))
-    first, *others = evaluations.values()
-    common = tuple(name for name in first.metrics if all(name in ev for ev in others))
+        return {str(metric): named[first._column(metric)] for metric in given}
+    common = {
+        name: metric for name, metric in first._metrics.items() if all(metric in e for e in others)
+    }
     if not common:
         raise ValueError(
             "no metric in common: "

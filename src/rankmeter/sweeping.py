@@ -381,7 +381,7 @@ def _chosen(
     draws: int,
 ) -> Sweep:
     queries, name = scorer.query_ids, scorer.metrics[0]
-    geometric = _is_geometric(name)
+    geometric = _is_geometric(scorer._metrics[name])
     means = _means(values, geometric)
     best = means.index(max(means))
     held_out = np.empty(len(queries))

@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 LANES: int
+MOST_EXACT: int
 ROWS_A_WORD: int
 
 def flip_signs(
