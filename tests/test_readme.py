@@ -84,6 +84,14 @@ def test_the_first_command_prints_what_follows_it(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out.strip("\n") == blocks("text")[0].strip("\n")
 
 
+def test_the_command_with_facets_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    [command] = [text for text in blocks("bash") if "--by" in text]
+    program, *arguments = shlex.split(command)
+    assert program == ".venv/bin/rankmeter"
+    assert main(arguments) == 0
+    assert "difference" in capsys.readouterr().out
+
+
 def test_the_example_program_runs() -> None:
     done = subprocess.run(
         [sys.executable, "examples/score.py"], capture_output=True, text=True, timeout=60
