@@ -506,7 +506,7 @@ def test_interrupted(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rankmeter.cli.Evaluator", interrupt)
+    monkeypatch.setattr("rankmeter.command_input.Evaluator", interrupt)
     outcome = run("eval", "qrels", "one")
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "")
 

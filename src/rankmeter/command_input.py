@@ -1,0 +1,275 @@
+"""What the commands read: their files and the options for these, and what was not scored."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, TypeVar
+
+from rankmeter.arrow import ROLES
+from rankmeter.command_output import BadInput
+from rankmeter.evaluation import Evaluation, Evaluator
+from rankmeter.files import STANDARD_INPUT, STANDARD_OUTPUT, Source, read_facets, shown_name
+from rankmeter.inputs import FORMATS, SIDES
+from rankmeter.metrics import parse
+from rankmeter.mistakes import MOST
+
+DEFAULT_METRICS = ("ndcg@10", "recall@100", "map", "mrr")
+
+_NAMED_IDS = 5  # a note names so many queries, and counts the rest
+
+T = TypeVar("T")
+
+
+def add_metrics(parser: argparse.ArgumentParser) -> None:
+    """Add -m."""
+    parser.add_argument(
+        "-m",
+        "--metric",
+        dest="metrics",
+        metavar="METRIC",
+        action="append",
+        type=_metric,
+        help=f"a metric; may be repeated (default: {', '.join(DEFAULT_METRICS)})",
+    )
+
+
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """Add --ties and --missing."""
+    parser.add_argument(
+        "--ties",
+        choices=("docid", "input", "expected"),
+        default="docid",
+        help="order of equal scores: by document id, high to low, as trec_eval does; as they "
+        "stand in the file; or the mean over all orders (default: docid)",
+    )
+    parser.add_argument(
+        "--missing",
+        choices=("zero", "skip", "error"),
+        default="zero",
+        help="judged queries that are not in the run: take as empty rankings, leave out, or refuse "
+        "(default: zero; trec_eval leaves out)",
+    )
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add what says how to read files."""
+    parser.add_argument(
+        "--input-format",
+        dest="input_formats",
+        metavar="[SIDE=]FORMAT",
+        action="append",
+        type=_input_format,
+        default=[],
+        help=f"one of {', '.join(FORMATS)}; for one side only with qrels= or run= before it",
+    )
+    parser.add_argument(
+        "--column",
+        dest="columns",
+        metavar="[SIDE.]COLUMN=NAME",
+        action="append",
+        type=_column,
+        default=[],
+        help="what a column of a table is called there, such as query_id=qid or run.score=sim",
+    )
+    parser.add_argument(
+        "--errors",
+        choices=("raise", "collect"),
+        default="raise",
+        help=f"stop at the first mistake in a file, or tell up to {MOST} (default: raise)",
+    )
+    parser.add_argument(
+        "--threads",
+        type=_threads,
+        metavar="N",
+        default=os.cpu_count() or 1,
+        help="among how many threads to split a run (default: one for each core)",
+    )
+
+
+def _metric(text: str) -> str:
+    try:
+        parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
+
+
+def _input_format(text: str) -> dict[str, str]:
+    side, _, name = text.rpartition("=")
+    if name not in FORMATS:
+        raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(FORMATS)}")
+    return _of_sides(side, name, text)
+
+
+def _column(text: str) -> dict[str, tuple[str, str]]:
+    role, found, name = text.partition("=")
+    side, _, role = role.rpartition(".")
+    if role not in ROLES or not found:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not COLUMN=NAME, where COLUMN is one of {', '.join(ROLES)}"
+        )
+    return _of_sides(side, (role, name), text)
+
+
+def _of_sides(side: str, value: T, text: str) -> dict[str, T]:
+    if side not in ("", *SIDES):
+        raise argparse.ArgumentTypeError(f"{text!r}: the side is qrels or run, not {side}")
+    return dict.fromkeys([side] if side else SIDES, value)
+
+
+def _threads(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 up")
+    return int(text)
+
+
+def check_inputs(arguments: argparse.Namespace, runs: Sequence[str]) -> None:
+    """Refuse files and metrics that are given twice, and an output that is an input."""
+    usage_error: Callable[[str], None] = arguments.usage_error
+    inputs = [arguments.qrels, *runs]
+    if getattr(arguments, "by", None) is not None:
+        inputs.append(arguments.by)
+    for run in runs:
+        if runs.count(run) > 1:
+            usage_error(f"the run {run} is given twice")
+    for metric in arguments.metrics or ():
+        if arguments.metrics.count(metric) > 1:
+            usage_error(f"the metric {metric} is named twice")
+    if inputs.count(STANDARD_INPUT) > 1:
+        usage_error("standard input (-) can be read once only")
+    if arguments.output not in (None, STANDARD_OUTPUT):
+        for file in inputs:
+            with suppress(OSError):
+                if os.path.samefile(file, arguments.output):
+                    usage_error(f"--output would replace the input {file}")
+
+
+def read_qrels(metrics: Sequence[str], arguments: argparse.Namespace) -> Evaluator:
+    """Read the judgments."""
+    with naming(arguments.qrels), watched(arguments.qrels) as qrels:
+        return Evaluator(qrels, metrics, **reading(arguments))
+
+
+def read_labels(arguments: argparse.Namespace) -> dict[str, dict[str, str]] | None:
+    """Read the file of --by, if there is one."""
+    if arguments.by is None:
+        return None
+    with naming(arguments.by):
+        return read_facets(arguments.by)
+
+
+def score_run(
+    run: str, evaluator: Evaluator, arguments: argparse.Namespace
+) -> tuple[Evaluation, list[str], list[str]]:
+    """Return the evaluation, the judged queries that the run lacks, and those not judged."""
+    with naming(run), watched(run) as source:
+        values, retrieved, unjudged = evaluator._score(
+            source, arguments.ties, "error", arguments.threads, **reading(arguments)
+        )
+        evaluation = evaluator._result(values, retrieved, unjudged, arguments.missing)
+    found = retrieved.tolist()
+    absent = [q for q, there in zip(evaluator.query_ids, found, strict=True) if not there]
+    return evaluation, absent, unjudged
+
+
+def reading(arguments: argparse.Namespace) -> dict[str, Any]:
+    """How files are to be read, in the words of Evaluator."""
+    formats: dict[str, str] = {}
+    columns: dict[str, dict[str, str]] = {}
+    for sides in arguments.input_formats:
+        formats |= sides
+    for sides in arguments.columns:
+        for side, (role, name) in sides.items():
+            columns.setdefault(side, {})[role] = name
+    return {"format": formats, "columns": columns, "errors": arguments.errors}
+
+
+@contextmanager
+def watched(path: str) -> Iterator[Any]:
+    """Open a file, with a bar on the terminal if reading takes more than a second."""
+    with ExitStack() as stack:
+        source = Source(path)
+        if sys.stderr is not None and sys.stderr.isatty():
+            with suppress(ImportError):
+                from tqdm import tqdm
+
+                bar = stack.enter_context(
+                    tqdm(
+                        desc=os.path.basename(source.name),
+                        total=source.size,
+                        unit="B",
+                        unit_scale=True,
+                        delay=1,
+                        leave=False,
+                    )
+                )
+                source.progress = lambda position: bar.update(position - bar.n)
+        yield source
+
+
+@contextmanager
+def naming(file: str) -> Iterator[None]:
+    """Turn what goes wrong into a line that names the file."""
+    name = shown_name(file)
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"{name}: {error.strerror or error}") from error
+    except (ValueError, TypeError, ImportError) as error:
+        message = str(error)
+        named = message.startswith(f"{name}:")
+        raise BadInput(message if named else f"{name}: {message}") from error
+
+
+def qrels_notes(
+    evaluator: Evaluator,
+    facets: Mapping[str, Mapping[str, str]] | None,
+    arguments: argparse.Namespace,
+) -> list[str]:
+    """Say what of the judgments and the labels has no effect."""
+    notes = []
+    queries = evaluator.query_ids
+    answerable = evaluator._answerable.tolist()
+    irrelevant = [q for q, relevant in zip(queries, answerable, strict=True) if not relevant]
+    if irrelevant:
+        whose = f"{shown_name(arguments.qrels)}: {_of(irrelevant, len(queries))}"
+        notes.append(f"{whose} without a document of grade 1 or more: {_ids(irrelevant)}")
+    if facets is not None:
+        judged = set(queries)
+        labelled = dict.fromkeys(query for labels in facets.values() for query in labels)
+        unjudged = [query for query in labelled if query not in judged]
+        if unjudged:
+            whose = f"{shown_name(arguments.by)}: {_of(unjudged, len(labelled))}"
+            notes.append(f"{whose} not judged: {_ids(unjudged)}")
+    return notes
+
+
+def run_notes(
+    run: str, evaluator: Evaluator, absent: list[str], unjudged: list[str], missing: str
+) -> list[str]:
+    """Say what of a run was not scored."""
+    notes = []
+    judged = len(evaluator.query_ids)
+    if absent:
+        effect = "left out" if missing == "skip" else "counted 0"
+        whose = f"{shown_name(run)}: {_of(absent, judged)}"
+        notes.append(f"{whose} missing from the run, {effect}: {_ids(absent)}")
+    if unjudged:
+        whose = f"{shown_name(run)}: {_of(unjudged, judged - len(absent) + len(unjudged))}"
+        notes.append(f"{whose} not judged, not scored: {_ids(unjudged)}")
+    return notes
+
+
+def _of(some: Sequence[str], every: int) -> str:
+    return f"{len(some)} of {every} {'query' if every == 1 else 'queries'}"
+
+
+def _ids(queries: Sequence[str]) -> str:
+    rest = len(queries) - _NAMED_IDS
+    named = ", ".join(queries[:_NAMED_IDS])
+    return f"{named} and {rest} more" if rest > 0 else named
