@@ -1,7 +1,8 @@
-"""The command ``rankmeter``: score runs, list the metrics.
+"""The command ``rankmeter``: score runs, compare them, list the metrics.
 
 Exit code 0: done. 1: an input cannot be read or scored, or the output cannot be written; one line
 on standard error says ``rankmeter: file:line: what is wrong``. 2: the command line is wrong.
+3: a metric drops by more than its budget.
 A report is made whole before anything is written, so an error leaves no half of it.
 """
 
@@ -40,9 +41,11 @@ from rankmeter.command_output import (
     noted,
     print_out,
 )
+from rankmeter.compare_command import add_compare
 from rankmeter.evaluation import Evaluation, Evaluator
 from rankmeter.files import shown_name
 from rankmeter.metrics import METRICS
+from rankmeter.power_command import add_power
 from rankmeter.tables import Style, render
 
 _SPREAD = ("min", "median", "max", "std")
@@ -68,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0, or 1 for bad input.
+        0, or 1 for bad input, or 3 for a budget that is exceeded.
 
     Raises
     ------
@@ -83,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.version:
         return print_out(f"rankmeter {_version()}\n")
     if arguments.command is None:
-        parser.error("give a command: eval, trec-eval or metrics")
+        parser.error("give a command: eval, compare, power, trec-eval or metrics")
     try:
         return arguments.command(arguments)  # type: ignore[no-any-return]
     except BadInput as bad:
@@ -104,6 +107,8 @@ examples:
   rankmeter eval qrels.txt bm25.run --per-query --format csv --output scores.csv
   rankmeter eval qrels.txt bm25.run --by facets.tsv
   cat part-*.run | rankmeter eval qrels.txt - -m "ndcg@10(gain=linear)"
+  rankmeter compare qrels.txt bm25.run dense.run
+  rankmeter power qrels.txt bm25.run dense.run --difference 0.01
   rankmeter metrics
 """
 
@@ -170,7 +175,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="store_true", help="print the version")
     parser.set_defaults(command=None)
-    commands = parser.add_subparsers(title="commands", metavar="eval | trec-eval | metrics")
+    commands = parser.add_subparsers(
+        title="commands", metavar="eval | compare | power | trec-eval | metrics"
+    )
 
     scoring = commands.add_parser(
         "eval",
@@ -204,6 +211,8 @@ def _parser() -> argparse.ArgumentParser:
     add_reading(scoring)
     add_output(scoring)
 
+    add_compare(commands)
+    add_power(commands)
     commands.add_parser(
         "trec-eval", help="print what trec_eval prints for the same arguments", add_help=False
     )

@@ -128,6 +128,64 @@ def _threads(text: str) -> int:
     return int(text)
 
 
+def number(low: float, high: float, what: str) -> Callable[[str], float]:
+    """Return what reads a number between the two, both excluded."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = low
+        if not low < value < high:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+        return value
+
+    return read
+
+
+share = number(0.0, 1.0, "a number between 0 and 1")
+
+
+def whole(low: int, high: int, what: str) -> Callable[[str], int]:
+    """Return what reads a whole number from the one to the other."""
+
+    def read(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,20}", text) or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+        return int(text)
+
+    return read
+
+
+def add_draws(parser: argparse.ArgumentParser, default: int, what: str) -> None:
+    """Add --draws and --seed."""
+    parser.add_argument(
+        "--draws",
+        type=whole(1, 10**9, "a number from 1 to 1,000,000,000"),
+        metavar="N",
+        default=default,
+        help=f"random draws of {what} (default: {default:,})",
+    )
+    parser.add_argument(
+        "--seed",
+        type=whole(0, 2**64 - 1, "a number from 0 to 2^64 - 1"),
+        metavar="N",
+        default=0,
+        help="of these draws: the same seed, the same numbers on every platform (default: 0)",
+    )
+
+
+def add_confidence(parser: argparse.ArgumentParser) -> None:
+    """Add --confidence."""
+    parser.add_argument(
+        "--confidence",
+        type=share,
+        metavar="C",
+        default=0.95,
+        help="of the intervals (default: 0.95)",
+    )
+
+
 def check_inputs(arguments: argparse.Namespace, runs: Sequence[str]) -> None:
     """Refuse files and metrics that are given twice, and an output that is an input."""
     usage_error: Callable[[str], None] = arguments.usage_error
@@ -254,15 +312,19 @@ def run_notes(
 ) -> list[str]:
     """Say what of a run was not scored."""
     notes = []
-    judged = len(evaluator.query_ids)
     if absent:
         effect = "left out" if missing == "skip" else "counted 0"
-        whose = f"{shown_name(run)}: {_of(absent, judged)}"
+        whose = f"{shown_name(run)}: {_of(absent, len(evaluator.query_ids))}"
         notes.append(f"{whose} missing from the run, {effect}: {_ids(absent)}")
-    if unjudged:
-        whose = f"{shown_name(run)}: {_of(unjudged, judged - len(absent) + len(unjudged))}"
-        notes.append(f"{whose} not judged, not scored: {_ids(unjudged)}")
-    return notes
+    return notes + unjudged_notes(run, len(evaluator.query_ids) - len(absent), unjudged)
+
+
+def unjudged_notes(run: str, judged: int, unjudged: list[str]) -> list[str]:
+    """Say which queries of a run are not judged, beside those that are."""
+    if not unjudged:
+        return []
+    whose = f"{shown_name(run)}: {_of(unjudged, judged + len(unjudged))}"
+    return [f"{whose} not judged, not scored: {_ids(unjudged)}"]
 
 
 def _of(some: Sequence[str], every: int) -> str:

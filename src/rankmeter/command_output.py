@@ -17,6 +17,9 @@ from rankmeter.files import STANDARD_OUTPUT, write_whole
 from rankmeter.tables import Style, render
 
 _NO_LABEL = "(none)"
+# What means something in a cell of Markdown; not the _ within a word, which names are full of, nor
+# the brackets of an interval.
+_MARK_UP = re.compile(r"[\\`*<>&~]|\](?=[\[(])|(?<!\w)_|_(?!\w)")
 
 Cell = str | int | float | None
 
@@ -67,20 +70,69 @@ def laid_out(sheet: Sheet, style: Style, digits: int) -> str:
             return _NO_LABEL if is_key else "-"
         if isinstance(cell, float):
             return f"{cell:.{digits}f}"
-        return printable(str(cell))
+        shown = printable(str(cell))
+        return _MARK_UP.sub(r"\\\g<0>", shown) if style == "markdown" else shown
 
-    header = [printable(name) for name in sheet.header]
+    header = [text(name, True) for name in sheet.header]
     rows = [[text(cell, i < sheet.keys) for i, cell in enumerate(row)] for row in sheet.rows]
     return render(header, rows, style, left=sheet.keys)
 
 
 def noted(notes: Sequence[str], style: Style) -> str:
     """Return notes, a line each."""
-    lines = [f"note: {printable(note)}" for note in notes]
+    return listed([f"note: {note}" for note in notes], style)
+
+
+def listed(lines: Sequence[str], style: Style) -> str:
+    """Return lines that stay lines of their own."""
+    lines = [printable(line) for line in lines]
     if style == "text":
         return "\n".join(lines)
-    # A list, so that each note keeps a line of its own.
-    return "\n".join("- " + re.sub(r"([\\`*_\[\]<>&|~#])", r"\\\1", line) for line in lines)
+    if style == "html":
+        from html import escape
+
+        return "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
+    return "\n".join("- " + in_markdown(line) for line in lines)
+
+
+def in_markdown(text: str) -> str:
+    """Escape what Markdown would take for mark-up."""
+    return re.sub(r"([\\`*_\[\]<>&|~#])", r"\\\1", text)
+
+
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>
+body {{ font: 1rem/1.5 system-ui, sans-serif; margin: 1rem; overflow-x: auto }}
+table {{ border-collapse: collapse; margin-bottom: 1rem; font-variant-numeric: tabular-nums }}
+th, td {{ padding: .2rem .6rem; border-bottom: 1px solid #8888 }}
+</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def page(title: str, parts: Sequence[str]) -> str:
+    """Return a page of HTML; the parts are HTML already."""
+    from html import escape
+
+    return _PAGE.format(title=escape(printable(title)), body="\n".join(parts))
+
+
+def bound(parts: Sequence[str], style: Style, title: str) -> str:
+    """Put the parts of a report together."""
+    if style == "html":
+        return page(title, parts)
+    return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
 def csv_of(sheet: Sheet) -> str:
@@ -107,7 +159,7 @@ def deliver(report: str, notes: Iterable[str], output: str | None) -> int:
             raise BadInput(f"{output}: {error.strerror or error}") from error
         code = 0
     for note in notes:
-        print(f"rankmeter: note: {printable(note)}", file=sys.stderr)
+        complain(f"note: {note}")
     return code
 
 
@@ -144,8 +196,13 @@ def _abandon_output() -> None:
 def fail(message: str) -> int:
     """Say what is wrong on standard error; the exit code is 1."""
     for line in message.split("\n"):
-        print(f"rankmeter: {printable(line)}", file=sys.stderr)
+        complain(line)
     return 1
+
+
+def complain(line: str) -> None:
+    """Say a line on standard error."""
+    print(f"rankmeter: {printable(line)}", file=sys.stderr)
 
 
 def printable(text: str) -> str:
