@@ -83,10 +83,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _trec_eval(given[1:])
     parser = _parser()
     arguments = parser.parse_args(given)
+    arguments.words = given
     if arguments.version:
         return print_out(f"rankmeter {_version()}\n")
     if arguments.command is None:
-        parser.error("give a command: eval, compare, power, trec-eval or metrics")
+        parser.error("give a command: eval, compare, report, power, trec-eval or metrics")
     try:
         return arguments.command(arguments)  # type: ignore[no-any-return]
     except BadInput as bad:
@@ -176,7 +177,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="store_true", help="print the version")
     parser.set_defaults(command=None)
     commands = parser.add_subparsers(
-        title="commands", metavar="eval | compare | power | trec-eval | metrics"
+        title="commands", metavar="eval | compare | report | power | trec-eval | metrics"
     )
 
     scoring = commands.add_parser(
@@ -216,6 +217,10 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser(
         "trec-eval", help="print what trec_eval prints for the same arguments", add_help=False
     )
+
+    from rankmeter import report_command  # it needs this module
+
+    report_command.add_to(commands)
 
     listing = commands.add_parser(
         "metrics",

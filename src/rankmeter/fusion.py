@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmeter.evaluation import Format, Names, Run
-from rankmeter.runs import mapping_of_run
+from rankmeter.runs import whole_mapping
 
 Method = Literal["rrf", "wsum", "combsum", "combmnz"]
 Norm = Literal["min-max", "z-score", "rank"]
@@ -153,7 +153,7 @@ def read_runs(
     if not items:
         raise ValueError("there is no run to fuse")
     read = [
-        mapping_of_run(run, name=f"run {name!r}", format=format, columns=columns)
+        whole_mapping(run, name=f"run {name!r}", format=format, columns=columns)
         for name, run in items
     ]
     return tuple(name for name, _ in items), read

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rankmeter.evaluation import Evaluation, Format, Names, Run
 from rankmeter.metrics import Metric
-from rankmeter.runs import mapping_of_run
+from rankmeter.runs import whole_mapping
 from rankmeter.tables import render
 
 _SHOWN = 10  # rows of the table
@@ -175,7 +175,7 @@ def risk_coverage(
         query, value = ev.query_ids[outside[0]], float(values[outside[0]])
         raise ValueError(f"query {query!r}: {metric} is {value:g}, and only 0 to 1 has a risk")
     if confidence is None:
-        confidence = _top_scores(mapping_of_run(run, format=format, columns=columns))
+        confidence = _top_scores(whole_mapping(run, format=format, columns=columns))
         numbers = np.array([confidence.get(query, -math.inf) for query in ev.query_ids])
     else:
         numbers = _confidences(confidence, ev.query_ids)

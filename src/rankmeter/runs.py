@@ -1,4 +1,4 @@
-"""A run as a mapping, whatever it came from."""
+"""A run or judgments as a mapping, whatever they came from."""
 
 from __future__ import annotations
 
@@ -7,18 +7,25 @@ from typing import Any
 from rankmeter.evaluation import _check_reading, _is_columnar, _require_mapping
 
 
-def mapping_of_run(
-    given: Any, *, name: str = "run", format: Any = None, columns: Any = None
+def whole_mapping(
+    given: Any,
+    side: str = "run",
+    *,
+    name: str | None = None,
+    format: Any = None,
+    columns: Any = None,
+    errors: str = "raise",
 ) -> dict[Any, Any]:
-    """Read a run whole.
+    """Read one side whole.
 
     Parameters
     ----------
-    given : mapping, path, binary file or table
+    given : mapping, path, binary file, Source or table
         As for `rankmeter.evaluate`.
-    name : str
-        What the run is called in messages.
-    format, columns : optional
+    side : {"run", "qrels"}
+    name : str, optional
+        What it is called in messages, if not run or qrels.
+    format, columns, errors : optional
         As for `rankmeter.evaluate`.
 
     Returns
@@ -31,19 +38,20 @@ def mapping_of_run(
     ImportError, OSError, TypeError, ValueError
         As for `rankmeter.evaluate`.
     """
-    _check_reading(format, columns, "raise")
+    _check_reading(format, columns, errors)
     if not _is_columnar(given):
-        _require_mapping(name, "query id to ranked ids or to {id: score}", given)
+        what = "ranked ids or to {id: score}" if side == "run" else "{id: grade}"
+        _require_mapping(name or side, f"query id to {what}", given)
         return given if type(given) is dict else dict(given.items())
     from rankmeter.inputs import mapping_of, open_input
     from rankmeter.json_files import Json
     from rankmeter.mistakes import Mistakes
 
-    opened = open_input(given, "run", format, columns)
-    mistakes = Mistakes(opened.name, "raise")
+    opened = open_input(given, side, format, columns)
+    mistakes = Mistakes(opened.name, errors)
     if not isinstance(opened, Json):
         return dict(mapping_of(opened.carefully(mistakes)))
-    run: dict[Any, Any] = {}
+    content: dict[Any, Any] = {}
     for queries in opened.mappings(mistakes):
-        run |= queries
-    return run
+        content |= queries
+    return content

@@ -1,0 +1,129 @@
+"""The command ``rankmeter report``: a comparison as a page."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from typing import Any
+
+from rankmeter.command_input import (
+    DEFAULT_METRICS,
+    add_confidence,
+    add_draws,
+    add_metrics,
+    add_reading,
+    add_rules,
+    check_inputs,
+    naming,
+    read_labels,
+    reading,
+    share,
+    watched,
+)
+from rankmeter.command_output import BadInput, deliver
+
+_ABOUT = """\
+Write one HTML file that compares runs with a baseline: verdict, metrics with intervals, curves,
+every query, facets, risk and coverage, and the rankings of the queries that moved most. It needs
+neither a network nor anything beside it. Needs rankmeter[report].
+
+QRELS, BASE and CANDIDATE are read as by "rankmeter eval", see there.
+"""
+
+_EXAMPLES = """\
+examples:
+  rankmeter report qrels.txt bm25.run dense.run -o report.html
+  rankmeter report qrels.txt bm25.run dense.run fused.run -m ndcg@10 --by facets.tsv -o report.html
+"""
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to those of the parser."""
+    parser = commands.add_parser(
+        "report",
+        help="compare runs, as a page",
+        description=_ABOUT,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(command=_run, usage_error=parser.error)
+    parser.add_argument("qrels", metavar="QRELS", help="relevance judgments")
+    parser.add_argument("base", metavar="BASE", help="the run to compare with")
+    parser.add_argument("candidates", metavar="CANDIDATE", nargs="+", help="the runs to compare")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help="the page; - is standard output"
+    )
+    add_metrics(parser)
+    parser.add_argument("--by", metavar="FACETS", help="compare within each label, too")
+    parser.add_argument("--title", help="of the page (default: the names of the runs)")
+    parser.add_argument(
+        "--test",
+        choices=("randomisation", "t", "wilcoxon"),
+        default="randomisation",
+        help="of the differences (default: randomisation)",
+    )
+    parser.add_argument(
+        "--correction",
+        choices=("holm", "bonferroni", "bh", "none"),
+        default="holm",
+        help="for several runs and metrics at once (default: holm)",
+    )
+    parser.add_argument(
+        "--alpha",
+        type=share,
+        default=0.05,
+        metavar="A",
+        help="a difference counts as one if p is at most this (default: 0.05)",
+    )
+    add_confidence(parser)
+    add_draws(parser, 100_000, "the randomisation test, where more than 22 queries differ")
+    add_rules(parser)
+    add_reading(parser)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from rankmeter.pairing import compare
+    from rankmeter.report import html, library
+    from rankmeter.runs import whole_mapping
+
+    check_inputs(arguments, [arguments.base, *arguments.candidates])
+    try:
+        library()  # before minutes go into reading
+    except ImportError as error:
+        raise BadInput(str(error)) from error
+
+    def read(path: str, side: str) -> dict[Any, Any]:
+        with naming(path), watched(path) as source:
+            return whole_mapping(source, side, **reading(arguments))
+
+    qrels = read(arguments.qrels, "qrels")
+    runs = {path: read(path, "run") for path in (arguments.base, *arguments.candidates)}
+    facets = read_labels(arguments)
+    with naming(arguments.qrels):
+        comparison = compare(
+            qrels,
+            runs,
+            arguments.metrics or list(DEFAULT_METRICS),
+            test=arguments.test,
+            correction=arguments.correction,
+            alpha=arguments.alpha,
+            confidence=arguments.confidence,
+            draws=arguments.draws,
+            seed=arguments.seed,
+            missing=arguments.missing,
+            ties=arguments.ties,
+        )
+    if facets is not None:
+        with naming(arguments.by):
+            comparison.facets = comparison.by(facets)
+    with naming(arguments.qrels):
+        page = html(
+            comparison,
+            runs=runs,
+            qrels=qrels,
+            command=shlex.join(["rankmeter", *arguments.words]),
+            title=arguments.title,
+            ties=arguments.ties,
+        )
+    return deliver(page, [], arguments.output)
