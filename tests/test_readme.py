@@ -85,7 +85,7 @@ def test_the_first_command_prints_what_follows_it(capsys: pytest.CaptureFixture[
 
 
 def test_the_command_with_facets_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    [command] = [text for text in blocks("bash") if "--by" in text]
+    [command] = [text for text in blocks("bash") if "rankmeter eval" in text and "--by" in text]
     program, *arguments = shlex.split(command)
     assert program == ".venv/bin/rankmeter"
     assert main(arguments) == 0

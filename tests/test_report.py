@@ -336,6 +336,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_comparison_writes_its_page() -> None:
+    qrels, runs = sample(["q1", "q2", "q3"])
+    comparison = rm.compare(qrels, runs, "mrr")
+    assert comparison.to_html(title="x") == report.html(comparison, title="x")
+
+
 def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["report", "qrels", "base run", "new", "-m", "mrr", "--by", "parity.tsv"]
     arguments += ["--seed", "3", "--input-format", "run=trec", "-o", "out.html"]

@@ -468,6 +468,18 @@ class Comparison:
             "regressed": [mover._asdict() for mover in down],
         }
 
+    def to_html(self, **options: Any) -> str:
+        """Write one HTML page that needs no network; see `rankmeter.report.html` for the options.
+
+        Raises
+        ------
+        ImportError
+            Without ``rankmeter[report]``.
+        """
+        from rankmeter.report import html
+
+        return html(self, **options)
+
     def to_json(
         self, *, movers: int = 5, per_query: bool = False, indent: int | None = None
     ) -> str:
