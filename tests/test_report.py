@@ -338,8 +338,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_comparison_writes_its_page() -> None:
     qrels, runs = sample(["q1", "q2", "q3"])
+    from rankmeter.report import html
+
     comparison = rm.compare(qrels, runs, "mrr")
-    assert comparison.to_html(title="x") == report.html(comparison, title="x")
+    assert comparison.to_html(title="x") == html(comparison, title="x")
 
 
 def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
