@@ -21,6 +21,16 @@ Aspect = Literal[
 ]
 
 WHOLE_RANKING = ("ndcg@10", "map", "mrr", "recall@10", "precision@10", "hit@10")
+# Eight metrics at six depths, and twelve of the whole ranking.
+SIXTY = (
+    *(
+        f"{name}@{k}"
+        for name in ("ndcg", "map", "recall", "precision", "hit", "mrr", "f1", "judged")
+        for k in (1, 3, 5, 10, 100, 1_000)
+    ),
+    *("rprec", "bpref", "infap", "iprec(recall=0.1)", "iprec11", "set_f", "rbp", "err", "yaap"),
+    *("bing", "num_ret", "num_rel_ret"),
+)
 TOP_10 = ("ndcg@10", "map@10", "mrr@10", "recall@10", "precision@10", "hit@10")
 
 # Who takes part in the tracks of dicts and lists, and everybody.
@@ -173,6 +183,15 @@ SPEED_TRACKS = (
         metrics=MEASURES,
         goals=(Goal("times as fast as", 15, "pytrec_eval"),),
         libraries=("rankmeter", "pytrec_eval"),
+    ),
+    Track(
+        name="sixty-metrics",
+        title="dict, sixty metrics",
+        floor=SUM_SCORES,
+        shape=Shape("scored", queries=1_000, depth=1_000, relevant=5, not_relevant=5),
+        metrics=SIXTY,
+        goals=(Goal("times the track", 2.0, "dict"),),
+        libraries=("rankmeter",),
     ),
     Track(
         name="shallow",
