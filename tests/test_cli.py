@@ -123,7 +123,7 @@ def test_notes_say_what_was_not_scored(run: Runner) -> None:
     assert [line for line in out.splitlines() if line.startswith("note: ")] == [
         "note: qrels: 1 of 4 queries without a document of grade 1 or more: q4",
         "note: facets.tsv: 1 of 4 queries not judged: q8",
-        "note: one: 1 of 4 queries missing from the run, counted 0: q3",
+        "note: one: 1 of 4 queries missing from the run, taken as empty: q3",
         "note: one: 1 of 4 queries not judged, not scored: q9",
     ]
     out = run.well("eval", "qrels", "one", "-m", "mrr", "--missing", "skip")
@@ -133,7 +133,9 @@ def test_notes_say_what_was_not_scored(run: Runner) -> None:
 def test_a_note_names_five_queries(run: Runner, folder: Path) -> None:
     (folder / "many").write_text("".join(f"m{i} 0 a 1\n" for i in range(7)) + "q1 0 a 1\n")
     out = run.well("eval", "many", "one", "-m", "mrr")
-    assert "7 of 8 queries missing from the run, counted 0: m0, m1, m2, m3, m4 and 2 more" in out
+    assert (
+        "7 of 8 queries missing from the run, taken as empty: m0, m1, m2, m3, m4 and 2 more" in out
+    )
 
 
 def test_nothing_to_note(run: Runner, folder: Path) -> None:
@@ -283,7 +285,7 @@ def test_csv(run: Runner) -> None:
     outcome = run("eval", "qrels", "one", "two", "-m", "ndcg@2", "--format", "csv")
     assert outcome.code == 0
     assert outcome.err.splitlines()[1] == (
-        "rankmeter: note: one: 1 of 4 queries missing from the run, counted 0: q3"
+        "rankmeter: note: one: 1 of 4 queries missing from the run, taken as empty: q3"
     )
     rows = list(csv.reader(io.StringIO(outcome.out)))
     assert rows[0] == ["metric", "one", "two"]
@@ -314,14 +316,14 @@ def test_markdown(run: Runner) -> None:
     ]
     assert means.startswith("| metric")
     assert notes.splitlines()[1] == (
-        "- note: one: 1 of 4 queries missing from the run, counted 0: q3"
+        "- note: one: 1 of 4 queries missing from the run, taken as empty: q3"
     )
 
 
 def test_markdown_notes_are_escaped(run: Runner, folder: Path) -> None:
     (folder / "qrels").write_text("q1 0 a 1\n*q*_|_ 0 a 1\n")
     out = run.well("eval", "qrels", "one", "-m", "mrr", "--format", "markdown")
-    assert r"counted 0: \*q\*\_\|\_" in out
+    assert r"taken as empty: \*q\*\_\|\_" in out
 
 
 # ---------------------------------------------------------------------------------------------

@@ -654,3 +654,25 @@ def test_p_is_low_as_seldom_as_it_says(n: int) -> None:
         values = rng.normal(0.0, 0.2, n) * rng.integers(0, 2, n)
         low += pair(values, draws=2000)["new", "mrr"].p <= 0.05
     assert low / 2000 <= 0.065
+
+
+def test_measures_of_others_are_found_again() -> None:
+    ir_measures = pytest.importorskip("ir_measures")
+    measure = ir_measures.nDCG @ 10
+    qrels = {f"q{i}": {"a": 1, "b": 2} for i in range(6)}
+    runs = {"base": dict.fromkeys(qrels, ("a", "b")), "new": dict.fromkeys(qrels, ("b", "a"))}
+    c = rm.compare(qrels, runs, [measure, "mrr"])
+    assert c["new", rm.Metric("mrr")] is c["new", "mrr"]
+    assert c["new", measure] is c["new", "nDCG@10"] is c["new", "ndcg@10(gain=linear)"]
+    wanted = {"ndcg@10(gain=linear)": 0.01, "mrr": 0.1}
+    assert rm.resolution(c, difference=wanted)["new", measure].difference == 0.01
+
+
+def test_resolution_says_what_the_comparison_says() -> None:
+    qrels = {f"q{i}": {"a": 1} for i in range(60)}
+    runs = {"base": dict.fromkeys(qrels, ("x", "a")), "new": dict.fromkeys(qrels, ("a",))}
+    for options in ({"draws": 10}, {"test": "t"}, {}):
+        c = rm.compare(qrels, runs, "mrr", **options)  # type: ignore[arg-type]
+        found = rm.resolution(c)["new", "mrr"]
+        assert found.smallest_p == c["new", "mrr"].smallest_p
+        assert found.resolvable == c["new", "mrr"].resolvable

@@ -553,3 +553,10 @@ def test_the_smallest_threshold_reads_no_gains() -> None:
     assert rm.evaluate({"q": {"a": 2000}}, {"q": ["a"]}, "recall@1(rel=5e-324)").mean == {
         "recall@1(rel=5e-324)": 1.0
     }
+
+
+def test_gains_that_cannot_be_added_are_refused() -> None:
+    judged = {"a": 1e308, "b": 1e308}
+    with pytest.raises(ValueError, match="too large to be added"):
+        score("g", ["a", "b"], judged)
+    assert score("ndcg@1(gain=linear)", ["a", "b"], judged) == 1.0

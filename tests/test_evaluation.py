@@ -110,7 +110,7 @@ def test_a_metric_that_was_not_evaluated(ev: rm.Evaluation, metric: str) -> None
 
 def test_coverage_counts_missing_queries_as_zero(ev: rm.Evaluation) -> None:
     assert ev.coverage == rm.Coverage(judged=4, evaluated=3, missing=1, unjudged=1, no_relevant=1)
-    assert "1 missing from the run (counted as 0)" in repr(ev)
+    assert "1 missing from the run (taken as empty)" in repr(ev)
 
 
 def test_coverage_of_skipped_queries() -> None:
@@ -352,7 +352,7 @@ def test_repr_reads_as_a_table(ev: rm.Evaluation) -> None:
     assert lines[1].split() == ["mrr", "0.3750"]
     assert len(lines) == 2 + len(METRICS)
     assert lines[-1] == (
-        "4 queries, 1 missing from the run (counted as 0), "
+        "4 queries, 1 missing from the run (taken as empty), "
         "1 in the run without judgments (not scored), 1 without a relevant document"
     )
     assert repr(rm.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "mrr")).endswith("\n1 query")

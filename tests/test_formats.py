@@ -1035,3 +1035,22 @@ def test_a_first_json_line_longer_than_what_is_looked_at() -> None:
 def test_options_are_checked_even_where_nothing_is_read(options: Any) -> None:
     with pytest.raises(ValueError):
         rm.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "mrr", **options)
+
+
+def test_a_header_says_what_three_columns_of_a_run_are() -> None:
+    rows = "q1 a 30\nq1 b 10\n"
+    qrels = {"q1": {"a": 1}}
+    scored = io.BytesIO(f"query_id doc_id score\n{rows}".encode())
+    ranked = io.BytesIO(f"query_id doc_id rank\n{rows}".encode())
+    assert rm.evaluate(qrels, scored, "mrr")["mrr"] == 1.0
+    assert rm.evaluate(qrels, ranked, "mrr")["mrr"] == 0.5
+    fractions = io.BytesIO(b"query-id corpus-id score\nq1 a 0.5\nq1 b 0.25\n")
+    assert rm.evaluate(qrels, fractions, "mrr")["mrr"] == 1.0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_line_that_blanks_make_too_long(threads: int) -> None:
+    run = b" " * 1_248_576 + b"q1 Q0 a 1 0.5 t" + b" " * 900_000 + b"\nq2 Q0 a 1 0.5 t\n"
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+    with pytest.raises(ValueError, match="<file>:1: the line is longer than"):
+        rm.evaluate(qrels, io.BytesIO(run), "mrr", threads=threads)

@@ -333,6 +333,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rm.write_run(runs["new"], "new")
     lines = [f"q{i}\t{'odd' if i % 2 else 'even'}\n" for i in range(8)]
     (tmp_path / "parity.tsv").write_text("".join(lines))
+    (tmp_path / "other").write_text("z Q0 a 1 1 t\n")
     return tmp_path
 
 
@@ -342,6 +343,19 @@ def test_a_comparison_writes_its_page() -> None:
 
     comparison = rm.compare(qrels, runs, "mrr")
     assert comparison.to_html(title="x") == html(comparison, title="x")
+
+
+def test_measures_of_others_and_grades_beyond_a_gain() -> None:
+    ir_measures = pytest.importorskip("ir_measures")
+    from rankmeter.report import html
+
+    qrels, runs = sample(["q1", "q2", "q3"])
+    comparison = rm.compare(qrels, runs, [ir_measures.nDCG @ 10, "mrr"])
+    page = Page(html(comparison, runs=runs, qrels=qrels))
+    assert "nDCG@10" in page.words
+    qrels["q1"]["huge"] = 2000
+    comparison = rm.compare(qrels, runs, "mrr")
+    html(comparison, runs=runs, qrels=qrels)
 
 
 def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -395,6 +409,7 @@ def test_wrong_command_lines(
     [
         (["nothing", "base run", "new"], "nothing: No such file or directory"),
         (["qrels", "base run", "parity.tsv"], "parity.tsv:1: "),
+        (["qrels", "base run", "other"], "other: no query in common"),
         (["qrels", "base run", "new", "--by", "new"], "new:1: "),
     ],
 )

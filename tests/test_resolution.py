@@ -268,3 +268,9 @@ def test_what_is_detectable_is_detected_as_often_as_it_says() -> None:
         new = evaluation(rng.normal(shift, deviation, n))
         found += rm.compare({"base": base, "new": new}, draws=2000).rows[0].verdict == "better"
     assert 0.77 <= found / 2000 <= 0.83
+
+
+def test_a_confidence_that_leaves_nothing_out_is_refused() -> None:
+    ev = rm.evaluate({"q": {"a": 1}, "r": {"a": 1}}, {"q": ["a"], "r": []}, "mrr")
+    with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
+        rm.intervals(ev, confidence=1 - 2**-53)

@@ -258,3 +258,12 @@ def test_what_cannot_be_put_together() -> None:
         rm.concat([one, rm.evaluate({"x": {"a": 1}}, {"x": ["a"]}, "mrr")])
     with pytest.raises(TypeError, match="dict"):
         rm.concat([one, {}])  # type: ignore[list-item]
+
+
+def test_erratic_metrics_are_known_where_no_order_changes_anything() -> None:
+    same = rm.evaluate({"q": {"a": 1, "b": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["g", "infap"])
+    assert same.ties == 0
+    assert same.bounds.lowest.mean == same.mean
+    other = rm.evaluate({"q": {"a": 1, "b": 2}}, {"q": {"a": 0.5, "b": 0.5}}, "g")
+    assert other.ties == 1
+    assert math.isnan(other.bounds.lowest["g"])

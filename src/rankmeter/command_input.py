@@ -56,7 +56,7 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_reading(parser: argparse.ArgumentParser) -> None:
+def add_reading(parser: argparse.ArgumentParser, *, threads: bool = True) -> None:
     """Add what says how to read files."""
     parser.add_argument(
         "--input-format",
@@ -82,6 +82,8 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         default="raise",
         help=f"stop at the first mistake in a file, or tell up to {MOST} (default: raise)",
     )
+    if not threads:
+        return
     parser.add_argument(
         "--threads",
         type=_threads,
@@ -313,7 +315,7 @@ def run_notes(
     """Say what of a run was not scored."""
     notes = []
     if absent:
-        effect = "left out" if missing == "skip" else "counted 0"
+        effect = "left out" if missing == "skip" else "taken as empty"
         whose = f"{shown_name(run)}: {_of(absent, len(evaluator.query_ids))}"
         notes.append(f"{whose} missing from the run, {effect}: {_ids(absent)}")
     return notes + unjudged_notes(run, len(evaluator.query_ids) - len(absent), unjudged)

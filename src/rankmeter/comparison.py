@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rankmeter._core.mappings import type_mismatch
 from rankmeter.evaluation import Coverage, Missing, _is_geometric, _plain, _require_mapping
-from rankmeter.metrics import Metric, parse
+from rankmeter.metrics import Metric, Wanted, parse
 from rankmeter.moments import margin_of_mean, means, moments
 from rankmeter.significance import Correction, How, Test, adjusted, differences_of, outcomes_of
 from rankmeter.tables import Style, render
@@ -192,11 +192,13 @@ class Comparison:
         self.rows = self._compared()
         _correct([self])
 
-    def __getitem__(self, key: tuple[str, str | Metric]) -> Difference:
+    def __getitem__(self, key: tuple[str, Wanted]) -> Difference:
         """Return the row of a system and a metric, in whatever spelling."""
         if not isinstance(key, tuple) or len(key) != 2:
             raise TypeError(f"a comparison is asked for [system, metric], not {key!r}")
-        return self.rows[self._system(key[0]) * len(self.metrics) + column_of(self.metrics, key[1])]
+        return self.rows[
+            self._system(key[0]) * len(self.metrics) + column_of(self._metrics, key[1])
+        ]
 
     __iter__ = None
 
@@ -217,7 +219,7 @@ class Comparison:
         self._system(system)
         return differences_of(self.values[self.baseline], self.values[system])
 
-    def movers(self, system: str, metric: str | Metric, n: int = 10) -> Movers:
+    def movers(self, system: str, metric: Wanted, n: int = 10) -> Movers:
         """Return the `n` most improved and the `n` most regressed queries, with both values.
 
         Queries with equal changes are in the order of the queries.
@@ -230,7 +232,7 @@ class Comparison:
         >>> rm.compare(qrels, runs, "mrr").movers("new", "mrr").improved
         [Mover(query='q1', baseline=0.5, value=1.0, difference=0.5)]
         """
-        column = column_of(self.metrics, metric)
+        column = column_of(self._metrics, metric)
         change = self.differences(system)[:, column]
         before, after = self.values[self.baseline][:, column], self.values[system][:, column]
 
@@ -520,13 +522,13 @@ def _judged(
     )
 
 
-def column_of(metrics: Sequence[str], metric: str | Metric) -> int:
+def column_of(metrics: Mapping[str, Metric], metric: Wanted) -> int:
     """Return the place of a metric, in whatever spelling; KeyError where there is none."""
-    if metric in metrics:
-        return metrics.index(str(metric))
+    if str(metric) in metrics:
+        return list(metrics).index(str(metric))
     try:
         wanted = metric if isinstance(metric, Metric) else parse(metric)
-        return [parse(name) for name in metrics].index(wanted)
+        return list(metrics.values()).index(wanted)
     except ValueError:
         raise KeyError(f"{str(metric)!r} is not compared; there are {', '.join(metrics)}") from None
 

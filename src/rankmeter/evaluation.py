@@ -481,7 +481,7 @@ class Evaluation:
         parts = [f"{count} quer{'y' if count == 1 else 'ies'}"]
         c = self.coverage
         if c.missing:
-            skipped = "skipped" if c.judged > count else "counted as 0"
+            skipped = "skipped" if c.judged > count else "taken as empty"
             parts.append(f"{c.missing} missing from the run ({skipped})")
         if c.unjudged:
             parts.append(f"{c.unjudged} in the run without judgments (not scored)")

@@ -20,7 +20,7 @@ def check_share(name: str, given: Any) -> None:
     """Refuse what does not lie between 0 and 1."""
     if isinstance(given, bool) or not isinstance(given, (int, float, np.number)):
         raise TypeError(f"{name} must be a number, not {given!r}")
-    if not 0.0 < given < 1.0:
+    if not 0.0 < given < 1.0 or (1.0 + float(given)) / 2.0 == 1.0:
         raise ValueError(f"{name} must lie between 0 and 1, not {given!r}")
 
 

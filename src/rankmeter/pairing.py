@@ -75,7 +75,8 @@ def compare(
     confidence : float
         Of the interval of the mean difference.
     draws, seed : int
-        Of the randomisation test. The same seed gives the same p on every platform.
+        Of the randomisation test. The same seed gives the same p on every platform; a drawn p moves
+        within its error with what else is compared, as all are tested with the same signs.
     missing : {"zero", "skip", "error"}
         What to do with queries that one has and another lacks: count all its values as 0, leave
         them out, or refuse. With judgments it is also how the runs are evaluated.

@@ -169,7 +169,7 @@ def _of_two(evaluations: Mapping[str, Evaluation], arguments: argparse.Namespace
     from rankmeter.resolving import resolution
 
     comparison = compare(
-        evaluations, correction="none", alpha=arguments.alpha, draws=1, missing=arguments.missing
+        evaluations, correction="none", alpha=arguments.alpha, missing=arguments.missing
     )
     resolved = resolution(comparison, difference=arguments.difference, power=arguments.power)
     return [

@@ -21,6 +21,7 @@ from rankmeter.command_input import (
     watched,
 )
 from rankmeter.command_output import BadInput, deliver
+from rankmeter.evaluation import Evaluator
 
 _ABOUT = """\
 Write one HTML file that compares runs with a baseline: verdict, metrics with intervals, curves,
@@ -79,7 +80,7 @@ def add_to(commands: Any) -> None:
     add_confidence(parser)
     add_draws(parser, 100_000, "the randomisation test, where more than 22 queries differ")
     add_rules(parser)
-    add_reading(parser)
+    add_reading(parser, threads=False)  # it needs the rankings themselves
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -101,10 +102,16 @@ def _run(arguments: argparse.Namespace) -> int:
     runs = {path: read(path, "run") for path in (arguments.base, *arguments.candidates)}
     facets = read_labels(arguments)
     with naming(arguments.qrels):
+        evaluator = Evaluator(qrels, arguments.metrics or list(DEFAULT_METRICS))
+    evaluations = {}
+    for path, run in runs.items():
+        with naming(path):
+            evaluations[path] = evaluator.evaluate(
+                run, ties=arguments.ties, missing=arguments.missing
+            )
+    with naming(arguments.qrels):
         comparison = compare(
-            qrels,
-            runs,
-            arguments.metrics or list(DEFAULT_METRICS),
+            evaluations,
             test=arguments.test,
             correction=arguments.correction,
             alpha=arguments.alpha,
@@ -112,7 +119,6 @@ def _run(arguments: argparse.Namespace) -> int:
             draws=arguments.draws,
             seed=arguments.seed,
             missing=arguments.missing,
-            ties=arguments.ties,
         )
     if facets is not None:
         with naming(arguments.by):

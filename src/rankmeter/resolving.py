@@ -10,12 +10,14 @@ from typing import Any
 from rankmeter.comparison import Comparison, column_of, for_json, unresolvable
 from rankmeter.distributions import normal_quantile, t_quantile
 from rankmeter.evaluation import Evaluation, Missing
-from rankmeter.metrics import Metric
+from rankmeter.metrics import Metric, Wanted
 from rankmeter.moments import moments
 from rankmeter.options import check_share
 from rankmeter.pairing import compare
+from rankmeter.significance import smallest_p
 from rankmeter.tables import Style, render
 
+_DRAWS = 100_000
 _MOST_QUERIES = 10**12
 
 
@@ -68,12 +70,19 @@ class Resolution:
     power, alpha : float
     """
 
-    def __init__(self, rows: tuple[Detectable, ...], power: float, alpha: float) -> None:
+    def __init__(
+        self,
+        rows: tuple[Detectable, ...],
+        power: float,
+        alpha: float,
+        metrics: Mapping[str, Metric],
+    ) -> None:
         self.rows = rows
+        self._metrics = metrics
         self.power = power
         self.alpha = alpha
 
-    def __getitem__(self, key: tuple[str, str | Metric]) -> Detectable:
+    def __getitem__(self, key: tuple[str, Wanted]) -> Detectable:
         """Return the row of a system and a metric, in whatever spelling."""
         if not isinstance(key, tuple) or len(key) != 2:
             raise TypeError(f"a resolution is asked for [system, metric], not {key!r}")
@@ -81,7 +90,7 @@ class Resolution:
         if not rows:
             names = ", ".join(dict.fromkeys(row.system for row in self.rows))
             raise KeyError(f"no system {key[0]!r}; there are {names}")
-        return rows[column_of([row.metric for row in rows], key[1])]
+        return rows[column_of(self._metrics, key[1])]
 
     __iter__ = None
 
@@ -179,9 +188,10 @@ def resolution(
     if isinstance(given, Comparison):
         if other is not None:
             raise TypeError("pass a Comparison, or two Evaluations")
-        comparison = given
+        comparison, draws = given, given.settings.draws
     elif isinstance(given, Evaluation) and isinstance(other, Evaluation):
         comparison = compare({"base": given, "new": other}, draws=1, missing=missing)
+        draws = _DRAWS  # what a comparison would take; this one's p is not looked at
     else:
         raise TypeError("resolution takes a Comparison, or two Evaluations")
     alpha = comparison.settings.alpha if alpha is None else alpha
@@ -199,13 +209,14 @@ def resolution(
                     (system, metric),
                     len(comparison),
                     changed,
+                    smallest_p(changed, comparison.settings.test, draws),
                     deviation,
                     observed if wanted is None else wanted[metric],
                     power,
                     alpha,
                 )
             )
-    return Resolution(tuple(rows), float(power), float(alpha))
+    return Resolution(tuple(rows), float(power), float(alpha), comparison._metrics)
 
 
 def _wanted(comparison: Comparison, difference: Any) -> dict[str, float] | None:
@@ -214,7 +225,7 @@ def _wanted(comparison: Comparison, difference: Any) -> dict[str, float] | None:
     if not isinstance(difference, Mapping):
         return dict.fromkeys(comparison.metrics, _number(difference))
     given = {
-        comparison.metrics[column_of(comparison.metrics, metric)]: _number(value)
+        comparison.metrics[column_of(comparison._metrics, metric)]: _number(value)
         for metric, value in difference.items()
     }
     for metric in comparison.metrics:
@@ -235,12 +246,12 @@ def _detectable(
     names: tuple[str, str],
     queries: int,
     changed: int,
+    smallest: float,
     deviation: float,
     difference: float,
     power: float,
     alpha: float,
 ) -> Detectable:
-    smallest = 2.0 ** (1 - changed) if changed else 1.0
     known = changed > 0 and queries > 1
     shown = margin(queries, alpha, power) * deviation if known else None
     needed = queries_needed(abs(difference), deviation, alpha, power) if known else None

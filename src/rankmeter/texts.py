@@ -56,6 +56,7 @@ THREE_COLUMNS = {
     "qrels": Layout(("query", "document", "grade")),
     "run": Layout(("query", "document", "rank")),
 }
+_SCORES = Layout(("query", "document", "score"))  # if a header says so
 
 
 class Text:
@@ -77,8 +78,8 @@ class Text:
         self._layout = layout
         self._header = header
 
-    def pieces(self) -> Iterator[Rows]:
-        """Yield all rows, cut between two queries, for the core to look at."""
+    def pieces(self) -> Iterator[Rows | None]:
+        """Yield all rows, cut between two queries, for the core; None for the careful reader."""
         with self._source.opened() as file:
             file.read(self._header)
             left = b""
@@ -102,7 +103,7 @@ class Text:
                     and b"\n" not in (end := left[-LONGEST_LINE - 1 :])
                     and not end.isspace()  # a blank line may have any length
                 ):
-                    yield self._rows(buffer, length)  # no lines: it will be refused
+                    yield None  # a line that is too long
                     return
 
     def whole(self) -> Rows:
@@ -240,7 +241,8 @@ def recognised(source: Source, side: str, start: bytes, layout: Layout | None = 
             if number_of(fields[2]) is not None:
                 return Text(source, side, three)
             if _HEADER.fullmatch(line.lstrip()):
-                return Text(source, side, three, offset)
+                scored = side == "run" and fields[2].lower() == b"score"
+                return Text(source, side, _SCORES if scored else three, offset)
         comment = len(fields) == 1 or not _NO_COMMENT.fullmatch(fields[1])
         if not (fields[0].startswith(b"#") and comment):
             break

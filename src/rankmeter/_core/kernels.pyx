@@ -7,7 +7,7 @@ from libc.math cimport INFINITY, NAN, isfinite
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from rankmeter._core.formulas cimport ideal_dcg
+from rankmeter._core.formulas cimport gain_of, ideal_dcg
 from rankmeter._core.query cimport (
     EXPONENTIAL, FIRST_RELEVANT, GAINS, GRADES, JUDGED, MAPPED, PY_SSIZE_T_MAX, Group, Params, Plan,
     Query, Task, Values,
@@ -166,6 +166,7 @@ cdef int find_bounds(
     """Fill values.lowest and values.highest. Needs groups; uses `ranks` and `grades` as room."""
     cdef Py_ssize_t i
     cdef bint best, arranged, any_order = False
+    cdef const Group *group
     cdef const Params *params
     cdef Query ordered, condensed
     cdef void *room
@@ -192,7 +193,11 @@ cdef int find_bounds(
                 value = plan.tasks[i].kernel(&ordered, params)
             (values.highest if best else values.lowest)[i] = value
     for i in range(query.n_groups):
-        any_order |= query.groups[i].size > 1
+        group = &query.groups[i]
+        any_order |= (
+            group.size > group.end - group.first
+            or query.grades[group.first] != query.grades[group.end - 1]
+        )
     for i in range(plan.n_tasks):
         if any_order and plan.tasks[i].params.erratic:
             values.lowest[i] = values.highest[i] = NAN
@@ -345,6 +350,7 @@ cdef int complain(
     cdef Py_ssize_t i, j, entry
     cdef const Params *params
     cdef Query query
+    cdef double total
     place[0] = 0
     if n_ideal == 0:
         return 0
@@ -373,6 +379,12 @@ cdef int complain(
         query.discounts = discounts(min(n_ideal, params.k))
         if not isfinite(ideal_dcg(&query, params)):
             return TOO_LARGE
+        if params.erratic:              # g adds gains without a discount
+            total = 0.0
+            for j in range(n_ideal):
+                total += gain_of(ideal[j], params)
+            if not isfinite(2.0 * total):
+                return TOO_LARGE
     return 0
 
 

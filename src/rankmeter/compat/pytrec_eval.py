@@ -97,7 +97,7 @@ class RelevanceEvaluator:
         Parameters
         ----------
         scores : mapping
-            ``{query: {document: score}}``.
+            ``{query: {document: score}}``, or ``{query: [documents, best first]}``.
 
         Returns
         -------
@@ -107,7 +107,7 @@ class RelevanceEvaluator:
         Raises
         ------
         TypeError
-            If `scores` is no mapping of mappings, a score is no number, or the ids of queries are
+            If `scores` is no mapping, a score is no number, or the ids of queries are
             of other types than in the judgments.
         ValueError
             If a score is NaN.

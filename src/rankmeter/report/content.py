@@ -10,7 +10,7 @@ import numpy as np
 
 from rankmeter.comparison import Comparison, Difference, Mover, shown_p
 from rankmeter.evaluation import Evaluation, Evaluator, Ties
-from rankmeter.metrics import METRICS, Metric, parse
+from rankmeter.metrics import METRICS, Metric
 from rankmeter.risk import risk_coverage
 from rankmeter.runs import whole_mapping
 
@@ -82,7 +82,7 @@ class Content:
         self.ranked = 0
         self.depth = DEPTH
         self.conventions = self._conventions(ties)
-        self.metrics = _explained(comparison.metrics)
+        self.metrics = _explained(comparison._metrics)
         self.notes = comparison.notes
         self.coverage = [
             {"name": name, **coverage._asdict()} for name, coverage in comparison.coverage.items()
@@ -164,7 +164,7 @@ class Content:
     def _evaluated(self, runs: Any, qrels: Any, ties: Ties) -> dict[str, Evaluation]:
         """Evaluate once more, so that what is shown is what was compared."""
         comparison = self.comparison
-        scorer = Evaluator(qrels, comparison.metrics)
+        scorer = Evaluator(qrels, list(comparison._metrics.values()))
         chosen = _places(scorer.query_ids, comparison.query_ids)
         evaluations = {}
         for name in self.names:
@@ -190,13 +190,16 @@ class Content:
         depth = max(len(ranking) for name in self.names for ranking in runs[name].values())
         depth = max(depth, _LEAST_DEPTH)
         cutoffs = [k for i, k in enumerate(_CUTOFFS) if i == 0 or _CUTOFFS[i - 1] < depth]
-        compared = [parse(metric) for metric in self.comparison.metrics]
+        compared = list(self.comparison._metrics.values())
         curves = []
         for family in _CURVES:
             same = next((metric for metric in compared if metric.name == family), None)
             parameters = dict(same.parameters) if same is not None else {}
             metrics = [Metric(family, k, **parameters) for k in cutoffs]
-            scorer = Evaluator(qrels, metrics)
+            try:
+                scorer = Evaluator(qrels, metrics)
+            except ValueError:  # grades that this metric has no gains for; nobody asked for it
+                continue
             chosen = _places(scorer.query_ids, self.comparison.query_ids)
             shown = str(metrics[0]).replace("@1", "@k", 1)
             for name in self.names:
@@ -221,13 +224,14 @@ class Content:
             else:
                 confidences[name] = tops
         curves: dict[str, Any] = {}
+        compared = list(self.comparison._metrics.values())
         for column, metric in enumerate(self.comparison.metrics):
             of_metric = []
             for name, confidence in confidences.items():
                 values = self.comparison.values[name][:, column]
                 if values.min() < 0 or values.max() > 1:
                     continue
-                risk = risk_coverage(evaluations[name], metric, confidence)
+                risk = risk_coverage(evaluations[name], compared[column], confidence)
                 steps = np.linspace(1, len(queries), min(len(queries), _POINTS))
                 places = np.unique(steps.round().astype(int)) - 1
                 of_metric.append(
@@ -383,10 +387,9 @@ def _label(label: Any, part: Comparison) -> dict[str, Any]:
     }
 
 
-def _explained(metrics: Sequence[str]) -> list[dict[str, str]]:
+def _explained(metrics: Mapping[str, Metric]) -> list[dict[str, str]]:
     explained = []
-    for name in metrics:
-        metric = parse(name)
+    for name, metric in metrics.items():
         row = METRICS[metric.name]
         explained.append(
             {
