@@ -23,12 +23,23 @@ import rankmeter as rm
 from rankmeter.metrics import METRICS
 
 
+def digits_of_means(means: dict[str, float]) -> dict[str, str]:
+    """All digits; of a geometric mean those that some 100 bits decide.
+
+    Of two neighbouring doubles, it lies half way between them but for the 107th bit.
+    """
+    return {
+        text: f"{value:.14g}" if text.partition("(")[0] in reference.GEOMETRIC else value.hex()
+        for text, value in means.items()
+    }
+
+
 def by_package(example: Example) -> dict[str, Any]:
     ev = rm.evaluate(example.qrels, example.run, example.metrics, **example.options)
     rows = zip(ev.query_ids, ev.values.tolist(), strict=True)
     return {
         "values": {query: [value.hex() for value in row] for query, row in rows},
-        "mean": {text: value.hex() for text, value in ev.mean.items()},
+        "mean": digits_of_means(ev.mean),
         "coverage": ev.coverage._asdict(),
     }
 
@@ -40,7 +51,7 @@ def by_reference(example: Example) -> dict[str, Any]:
             query: [values[text].hex() for text in example.metrics]
             for query, values in result.per_query.items()
         },
-        "mean": {text: value.hex() for text, value in result.mean.items()},
+        "mean": digits_of_means(result.mean),
         "coverage": result.coverage,
     }
 
