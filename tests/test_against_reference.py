@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import reference
 import strategies
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import Example, Floatable
 
@@ -242,6 +242,7 @@ def test_nothing_to_score_is_refused_alike(place: Any, empty: str) -> None:
 
 
 @settings(max_examples=40)
+@example(Example({"a": {"d0": 1}}, {"a": []}, ["g(gain=exponential)"]), 1023)
 @given(strategies.examples(valid=True), st.sampled_from([1023, 1023.5, 1024, 1e300, 2**60]))
 def test_only_an_exponential_gain_has_a_largest_grade(example: Example, grade: float) -> None:
     query = next(iter(example.qrels))

@@ -263,7 +263,12 @@ def test_types_of_scores(kind: str, coded: bool) -> None:
     rows = [(q, d, n) for (q, d, _), n in zip(ROWS, numbers, strict=True)]
     run = table([(q, d, 0) for q, d, _ in rows])
     column = pa.array(numbers)
-    run = run.set_column(2, "score", column.dictionary_encode() if coded else column)
+    if coded:
+        try:
+            column = column.dictionary_encode()
+        except pa.ArrowNotImplementedError as error:
+            pytest.skip(str(error))
+    run = run.set_column(2, "score", column)
     want = _of((q, d, float(n)) for q, d, n in rows)
     same(rm.evaluate(QRELS, run, METRICS), rm.evaluate(QRELS, want, METRICS))
 

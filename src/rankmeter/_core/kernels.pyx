@@ -383,7 +383,7 @@ cdef int complain(
             total = 0.0
             for j in range(n_ideal):
                 total += gain_of(ideal[j], params)
-            if not isfinite(2.0 * total):
+            if not isfinite(total):
                 return TOO_LARGE
     return 0
 
