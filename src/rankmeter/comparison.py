@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter._core.mappings import type_mismatch
-from rankmeter.evaluation import Coverage, Missing, _is_geometric, _plain, _require_mapping
-from rankmeter.metrics import Metric, Wanted, parse
+from rankmeter.evaluation import Coverage, Missing, _is_geometric, _plain
+from rankmeter.facets import Rows, roll_up
+from rankmeter.metrics import Metric, Wanted, column_of
 from rankmeter.moments import margin_of_mean, means, moments
 from rankmeter.significance import Correction, How, Test, adjusted, differences_of, outcomes_of
 from rankmeter.tables import Style, render
@@ -196,9 +196,8 @@ class Comparison:
         """Return the row of a system and a metric, in whatever spelling."""
         if not isinstance(key, tuple) or len(key) != 2:
             raise TypeError(f"a comparison is asked for [system, metric], not {key!r}")
-        return self.rows[
-            self._system(key[0]) * len(self.metrics) + column_of(self._metrics, key[1])
-        ]
+        system, metric = key
+        return self.rows[self._system(system) * len(self.metrics) + self._column(metric)]
 
     __iter__ = None
 
@@ -210,6 +209,9 @@ class Comparison:
         if name not in self.systems:
             raise KeyError(f"no system {name!r}; there are {', '.join(self.systems)}")
         return self.systems.index(name)
+
+    def _column(self, metric: Wanted) -> int:
+        return column_of(self._metrics, metric, "is not compared")
 
     def differences(self, system: str) -> Floats:
         """Return queries x metrics: the system's values less the baseline's.
@@ -232,7 +234,7 @@ class Comparison:
         >>> rm.compare(qrels, runs, "mrr").movers("new", "mrr").improved
         [Mover(query='q1', baseline=0.5, value=1.0, difference=0.5)]
         """
-        column = column_of(self._metrics, metric)
+        column = self._column(metric)
         change = self.differences(system)[:, column]
         before, after = self.values[self.baseline][:, column], self.values[system][:, column]
 
@@ -270,34 +272,20 @@ class Comparison:
         ValueError
             If no compared query has a label.
         """
-        _require_mapping("facets", "query to label, or facet to such mappings", facets)
-        items = dict(facets.items())
-        nested = [isinstance(labels, Mapping) for labels in items.values()]
-        if any(nested) and not all(nested):
-            raise TypeError("facets hold labels and mappings: use one or the other")
-        if any(nested):
-            return {facet: self._by_label(labels, facet) for facet, labels in items.items()}
-        return self._by_label(items)
+        return roll_up(facets, self.query_ids, "compared", self._by_label)
 
-    def _by_label(self, labels: Mapping[Any, Any], facet: Any = None) -> dict[Any, Comparison]:
-        groups: dict[Any, list[int]] = {}
-        for i, query in enumerate(self.query_ids):
-            groups.setdefault(labels.get(query), []).append(i)
-        if not any(query in labels for query in self.query_ids):
-            name = "" if facet is None else f"facet {facet!r}: "
-            mismatch = type_mismatch(labels, self.query_ids)
-            raise ValueError(f"{name}no compared query has a label{mismatch}")
+    def _by_label(self, labels: Rows) -> dict[Any, Comparison]:
         parts = {
             label: Comparison(
-                [self.query_ids[i] for i in chosen],
+                [self.query_ids[row] for row in rows],
                 self._metrics,
-                {name: values[chosen] for name, values in self.values.items()},
+                {name: values[rows] for name, values in self.values.items()},
                 self.settings,
                 unpaired={},
                 left_out=0,
                 coverage={},
             )
-            for label, chosen in groups.items()
+            for label, rows in labels.items()
         }
         _correct(list(parts.values()))
         return parts
@@ -520,17 +508,6 @@ def _judged(
         resolvable=row.smallest_p * factor <= settings.alpha,
         verdict=verdict,
     )
-
-
-def column_of(metrics: Mapping[str, Metric], metric: Wanted) -> int:
-    """Return the place of a metric, in whatever spelling; KeyError where there is none."""
-    if str(metric) in metrics:
-        return list(metrics).index(str(metric))
-    try:
-        wanted = metric if isinstance(metric, Metric) else parse(metric)
-        return list(metrics.values()).index(wanted)
-    except ValueError:
-        raise KeyError(f"{str(metric)!r} is not compared; there are {', '.join(metrics)}") from None
 
 
 def unresolvable(changed: int, smallest: float) -> str:

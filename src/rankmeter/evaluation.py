@@ -15,7 +15,9 @@ import numpy.typing as npt
 from rankmeter._core.columns import Columns, Rows
 from rankmeter._core.mappings import Judgments, type_mismatch
 from rankmeter._core.rounded import exact_sums, geometric_means
-from rankmeter.metrics import METRICS, Metric, Wanted, compile_metrics, parse
+from rankmeter.facets import roll_up
+from rankmeter.metrics import METRICS, Metric, Wanted, column_of, compile_metrics
+from rankmeter.options import check_mapping
 from rankmeter.tables import render
 from rankmeter.threads import MOST, checked, pool
 
@@ -272,15 +274,7 @@ class Evaluation:
         return exact_sums(values)[0] / len(self)
 
     def _column(self, metric: Wanted) -> int:
-        if metric in self.metrics:
-            return self.metrics.index(str(metric))
-        try:
-            wanted = metric if isinstance(metric, Metric) else parse(metric)
-            return list(self._metrics.values()).index(wanted)
-        except ValueError:
-            raise KeyError(
-                f"{str(metric)!r} was not evaluated; there are {', '.join(self.metrics)}"
-            ) from None
+        return column_of(self._metrics, metric, "was not evaluated")
 
     def by(self, facets: Mapping[Any, Any]) -> dict[Any, Any]:
         """Roll the queries up by label.
@@ -311,24 +305,12 @@ class Evaluation:
         >>> {label: part["mrr"] for label, part in ev.by({"q1": "how", "q2": "why"}).items()}
         {'how': 1.0, 'why': 0.0}
         """
-        _require_mapping("facets", "query to label, or facet to such mappings", facets)
-        items = dict(facets.items())
-        nested = [isinstance(label, Mapping) for label in items.values()]
-        if any(nested) and not all(nested):
-            raise TypeError("facets hold labels and mappings: use one or the other")
-        if any(nested):
-            return {facet: self._by_label(labels, facet) for facet, labels in items.items()}
-        return self._by_label(items)
-
-    def _by_label(self, labels: Mapping[Any, Any], facet: Any = None) -> dict[Any, Evaluation]:
-        rows: dict[Any, list[int]] = {}
-        for row, query in enumerate(self.query_ids):
-            rows.setdefault(labels.get(query), []).append(row)
-        if not any(query in labels for query in self.query_ids):
-            name = "" if facet is None else f"facet {facet!r}: "
-            mismatch = type_mismatch(labels, self.query_ids)
-            raise ValueError(f"{name}no evaluated query has a label{mismatch}")
-        return {label: self._part(chosen) for label, chosen in rows.items()}
+        return roll_up(
+            facets,
+            self.query_ids,
+            "evaluated",
+            lambda labels: {label: self._part(rows) for label, rows in labels.items()},
+        )
 
     def _part(self, rows: Sequence[int]) -> Evaluation:
         retrieved, answerable = self._retrieved[rows], self._answerable[rows]
@@ -719,7 +701,7 @@ class Evaluator:
         filled = np.zeros((3, len(self.query_ids), len(self.metrics)))
         marks = np.zeros(len(self.query_ids), dtype=np.uint8)
         if not _is_columnar(run):
-            _require_mapping("run", "query id to ranked ids or to {id: score}", run)
+            check_mapping("run", "query id to ranked ids or to {id: score}", run)
             mappings: Iterable[Any] = [run]
         else:
             from rankmeter.inputs import mapping_of, open_input
@@ -1019,11 +1001,6 @@ def _check_reading(format: Format, columns: Names, errors: str) -> None:
         check_options(format, columns)
     if errors not in ("raise", "collect"):
         raise ValueError(f"errors must be 'raise' or 'collect', not {errors!r}")
-
-
-def _require_mapping(name: str, what: str, given: Any) -> None:
-    if not hasattr(given, "items") or not hasattr(given, "keys"):
-        raise TypeError(f"{name} must be a mapping from {what}, not {type(given).__name__}")
 
 
 def _extra(module: str, extra: str) -> Any:

@@ -213,6 +213,33 @@ def _compile(
     return named, Metrics([(METRICS[m.name], m.k, _given(m)) for m in named.values()])
 
 
+def column_of(metrics: Mapping[str, Metric], wanted: Wanted, lacking: str) -> int:
+    """Return the place of a metric among named ones, in whatever spelling.
+
+    Parameters
+    ----------
+    metrics : mapping
+        Name to Metric.
+    wanted : str, Metric or measure of ir_measures
+    lacking : str
+        What to say of one that is not there, such as "was not evaluated".
+
+    Raises
+    ------
+    KeyError
+        If it is not there.
+    TypeError
+        If it is no name, `Metric` or measure.
+    """
+    if isinstance(wanted, str) and wanted in metrics:
+        return list(metrics).index(wanted)
+    try:
+        metric = wanted if isinstance(wanted, Metric) else parse(wanted)
+        return list(metrics.values()).index(metric)
+    except ValueError:
+        raise KeyError(f"{str(wanted)!r} {lacking}; there are {', '.join(metrics)}") from None
+
+
 def _from_measure(given: Any, wanted: str = "a metric is a str or a Metric") -> Metric:
     from rankmeter.measures import is_measure, metric_of  # of use to few
 

@@ -9,6 +9,12 @@ from typing import Any
 import numpy as np
 
 
+def check_mapping(name: str, what: str, given: Any) -> None:
+    """Refuse what is no mapping; `what` says from what to what one is."""
+    if not hasattr(given, "items") or not hasattr(given, "keys"):
+        raise TypeError(f"{name} must be a mapping from {what}, not {type(given).__name__}")
+
+
 def check_word(name: str, given: Any, words: Sequence[str]) -> None:
     """Refuse what is not one of the words."""
     if given not in words:

@@ -21,11 +21,10 @@ from rankmeter.evaluation import (
     Run,
     Ties,
     _is_columnar,
-    _require_mapping,
     _sample,
 )
 from rankmeter.metrics import Metric
-from rankmeter.options import check_share, check_word, checked_draws
+from rankmeter.options import check_mapping, check_share, check_word, checked_draws
 from rankmeter.significance import CORRECTIONS, TESTS, Correction, Test
 
 
@@ -134,7 +133,7 @@ def compare(
     else:
         if metrics is None:
             raise TypeError("judgments and runs need metrics: pass for example ['ndcg@10', 'mrr']")
-        _require_mapping("runs", "name to run", runs)
+        check_mapping("runs", "name to run", runs)
         named: dict[str, Any] = dict(runs.items())
         _check_names(named, baseline)
         qrels = cast("Qrels", given)

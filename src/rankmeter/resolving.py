@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rankmeter.comparison import Comparison, column_of, for_json, unresolvable
+from rankmeter.comparison import Comparison, for_json, unresolvable
 from rankmeter.distributions import normal_quantile, t_quantile
 from rankmeter.evaluation import Evaluation, Missing
-from rankmeter.metrics import Metric, Wanted
+from rankmeter.metrics import Metric, Wanted, column_of
 from rankmeter.moments import moments
 from rankmeter.options import check_share
 from rankmeter.pairing import compare
@@ -90,7 +90,7 @@ class Resolution:
         if not rows:
             names = ", ".join(dict.fromkeys(row.system for row in self.rows))
             raise KeyError(f"no system {key[0]!r}; there are {names}")
-        return rows[column_of(self._metrics, key[1])]
+        return rows[column_of(self._metrics, key[1], "is not compared")]
 
     __iter__ = None
 
@@ -225,7 +225,7 @@ def _wanted(comparison: Comparison, difference: Any) -> dict[str, float] | None:
     if not isinstance(difference, Mapping):
         return dict.fromkeys(comparison.metrics, _number(difference))
     given = {
-        comparison.metrics[column_of(comparison._metrics, metric)]: _number(value)
+        comparison.metrics[comparison._column(metric)]: _number(value)
         for metric, value in difference.items()
     }
     for metric in comparison.metrics:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankmeter.evaluation import _check_reading, _is_columnar, _require_mapping
+from rankmeter.evaluation import _check_reading, _is_columnar
+from rankmeter.options import check_mapping
 
 
 def whole_mapping(
@@ -41,7 +42,7 @@ def whole_mapping(
     _check_reading(format, columns, errors)
     if not _is_columnar(given):
         what = "ranked ids or to {id: score}" if side == "run" else "{id: grade}"
-        _require_mapping(name or side, f"query id to {what}", given)
+        check_mapping(name or side, f"query id to {what}", given)
         return given if type(given) is dict else dict(given.items())
     from rankmeter.inputs import mapping_of, open_input
     from rankmeter.json_files import Json

@@ -14,7 +14,8 @@ from typing import IO, Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter.evaluation import _extra, _require_mapping
+from rankmeter.evaluation import _extra
+from rankmeter.options import check_mapping
 
 Format = Literal["trec", "jsonl", "parquet"]
 
@@ -106,7 +107,7 @@ def write_run(
     q2 Q0 c 1 2 bm25
     q2 Q0 d 2 1 bm25
     """
-    _require_mapping("run", "query id to ranked ids or to {id: score}", run)
+    check_mapping("run", "query id to ranked ids or to {id: score}", run)
     target = _Target(path, format)
     entries = _entries(run, "run")
     if target.format == "trec":
@@ -169,7 +170,7 @@ def write_qrels(
     ...     print(path.read_text(), end="")
     {"query_id": "q1", "qrels": {"a": 3, "b": 0.5}}
     """
-    _require_mapping("qrels", "query id to {id: grade}", qrels)
+    check_mapping("qrels", "query id to {id: grade}", qrels)
     target = _Target(path, format)
     entries = _entries(qrels, "qrels")
     if target.format == "trec":
