@@ -785,14 +785,18 @@ class Evaluator:
             return None
         return unjudged
 
+    def _complete(self, filled: Array, marks: Array) -> None:
+        """Score the queries that the run lacks as empty rankings."""
+        if not marks.all():
+            judged = self._columns if self._columns is not None else self._judgments
+            assert judged is not None
+            judged.score_missing(filled, marks)
+
     def _result(
         self, filled: Array, marks: Array, others: Sequence[Any], missing: str
     ) -> Evaluation:
         queries, answerable = self.query_ids, self._answerable
-        judged = self._columns if self._columns is not None else self._judgments
-        assert judged is not None
-        if not marks.all():
-            judged.score_missing(filled, marks)
+        self._complete(filled, marks)
         values, lowest, highest = filled
         retrieved = marks.view(np.bool_)
         evaluated = int(marks.sum())

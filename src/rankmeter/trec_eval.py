@@ -347,10 +347,7 @@ def _scored(evaluator: Evaluator, run: Any) -> tuple[Values, Any]:
     """The values of all judged queries, and which of them the run holds."""
     threads = os.cpu_count() or 1
     filled, marks, _ = evaluator._score(run, "docid", "error", threads, "trec")
-    if not marks.all():
-        judged = evaluator._columns if evaluator._columns is not None else evaluator._judgments
-        assert judged is not None
-        judged.score_missing(filled, marks)
+    evaluator._complete(filled, marks)
     return filled[0], marks.view(np.bool_)
 
 
