@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter.evaluation import Coverage, Missing, _is_geometric, _plain
+from rankmeter.evaluation import Coverage, Missing, _plain
 from rankmeter.facets import Rows, roll_up
-from rankmeter.metrics import Metric, Wanted, column_of
+from rankmeter.metrics import Metric, Wanted, column_of, is_geometric
 from rankmeter.moments import margin_of_mean, means, moments
 from rankmeter.significance import Correction, How, Test, adjusted, differences_of, outcomes_of
 from rankmeter.tables import Style, render
@@ -367,7 +367,7 @@ class Comparison:
             if coverage.missing:
                 what = "left out" if self.settings.missing == "skip" else "scored as empty"
                 notes.append(f"the run of {name} lacks {_queries(coverage.missing)} ({what})")
-        geometric = [name for name, metric in self._metrics.items() if _is_geometric(metric)]
+        geometric = [name for name, metric in self._metrics.items() if is_geometric(metric)]
         if geometric:
             notes.append(
                 f"{', '.join(geometric)}: compared by the value of each query, so the means here "

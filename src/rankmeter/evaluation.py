@@ -16,7 +16,7 @@ from rankmeter._core.columns import Columns, Rows
 from rankmeter._core.mappings import Judgments, type_mismatch
 from rankmeter._core.rounded import exact_sums, geometric_means
 from rankmeter.facets import roll_up
-from rankmeter.metrics import METRICS, Metric, Wanted, column_of, compile_metrics
+from rankmeter.metrics import LEAST, Metric, Wanted, column_of, compile_metrics, is_geometric
 from rankmeter.options import check_mapping
 from rankmeter.tables import render
 from rankmeter.threads import MOST, checked, pool
@@ -40,8 +40,6 @@ Array = npt.NDArray[Any]
 File = str | os.PathLike[str] | IO[bytes]
 Qrels = Mapping[Any, Mapping[Any, Any]] | File | ArrowStream
 Run = Mapping[Any, Sequence[Hashable] | Mapping[Any, Any]] | File | ArrowStream
-_LEAST = 0.00001  # that a geometric mean counts, as trec_eval has it
-
 Format = str | Mapping[str, str] | None
 Names = Mapping[str, str] | Mapping[str, Mapping[str, str]] | None
 Errors = Literal["raise", "collect"]
@@ -198,9 +196,9 @@ class Evaluation:
         """
         count = len(self)
         means = {name: total / count for name, total in self.sum.items()}
-        geometric = [i for i, metric in enumerate(self._metrics.values()) if _is_geometric(metric)]
+        geometric = [i for i, metric in enumerate(self._metrics.values()) if is_geometric(metric)]
         if geometric:
-            columns = geometric_means(self.values[:, geometric], _LEAST)
+            columns = geometric_means(self.values[:, geometric], LEAST)
             means |= {self.metrics[i]: value for i, value in zip(geometric, columns, strict=True)}
         return means
 
@@ -269,8 +267,8 @@ class Evaluation:
         """
         column = self._column(metric)
         values = self.values[:, column : column + 1]
-        if _is_geometric(self._metrics[self.metrics[column]]):
-            return geometric_means(values, _LEAST)[0]
+        if is_geometric(self._metrics[self.metrics[column]]):
+            return geometric_means(values, LEAST)[0]
         return exact_sums(values)[0] / len(self)
 
     def _column(self, metric: Wanted) -> int:
@@ -949,10 +947,6 @@ def evaluate(
         columns=columns,
         errors=errors,
     )
-
-
-def _is_geometric(metric: Metric) -> bool:
-    return METRICS[metric.name].mean == "geometric"
 
 
 def _sample(queries: Sequence[Any]) -> str:

@@ -16,6 +16,8 @@ from rankmeter._core.rows import PARAMETERS, Row
 
 METRICS: Mapping[str, Row] = MappingProxyType({row.name: row for row in _ROWS})
 """Every metric, by name."""
+LEAST = 0.00001
+"""What lower values count as in a geometric mean, as trec_eval has it."""
 
 # What counts everything that was returned has other names.
 _UNCUT = {"f1": "set_f", "precision": "set_precision", "recall": "set_recall"}
@@ -211,6 +213,11 @@ def _compile(
     if not named:
         raise ValueError("no metric was named: pass for example ['ndcg@10', 'recall@100']")
     return named, Metrics([(METRICS[m.name], m.k, _given(m)) for m in named.values()])
+
+
+def is_geometric(metric: Metric) -> bool:
+    """Tell whether the mean of a metric is the geometric one."""
+    return METRICS[metric.name].mean == "geometric"
 
 
 def column_of(metrics: Mapping[str, Metric], wanted: Wanted, lacking: str) -> int:

@@ -9,7 +9,8 @@ import numpy as np
 
 from rankmeter._core.resampling import LANES, bootstrap_sums
 from rankmeter.distributions import binomial_interval, normal_cdf, normal_quantile
-from rankmeter.evaluation import _LEAST, Evaluation, _is_geometric
+from rankmeter.evaluation import Evaluation
+from rankmeter.metrics import LEAST, is_geometric
 from rankmeter.options import check_share, checked_draws
 from rankmeter.tables import render
 
@@ -135,7 +136,7 @@ def intervals(
     bootstrapped = []
     for column, (name, metric) in enumerate(evaluation._metrics.items()):
         shares = bool(((values[:, column] == 0.0) | (values[:, column] == 1.0)).all())
-        if shares and not _is_geometric(metric) and not metric.name.startswith("num_"):
+        if shares and not is_geometric(metric) and not metric.name.startswith("num_"):
             successes = int(values[:, column].sum())
             ends = binomial_interval(successes, len(values), confidence)
             found[name] = Interval(means[name], *ends, "binomial")
@@ -144,8 +145,8 @@ def intervals(
     if bootstrapped:
         chosen = values[:, bootstrapped].copy()
         names = [evaluation.metrics[column] for column in bootstrapped]
-        geometric = [_is_geometric(evaluation._metrics[name]) for name in names]
-        chosen[:, geometric] = np.log(np.maximum(chosen[:, geometric], _LEAST))
+        geometric = [is_geometric(evaluation._metrics[name]) for name in names]
+        chosen[:, geometric] = np.log(np.maximum(chosen[:, geometric], LEAST))
         for i, (name, sample) in enumerate(zip(names, _means(chosen, draws, seed), strict=True)):
             low, high = _ends(chosen[:, i], sample, confidence)
             if geometric[i]:

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from rankmeter._core.rounded import exact_sums, geometric_means
 from rankmeter.evaluation import (
-    _LEAST,
     Evaluator,
     Format,
     Names,
@@ -20,10 +19,9 @@ from rankmeter.evaluation import (
     Run,
     Ties,
     _is_columnar,
-    _is_geometric,
 )
 from rankmeter.fusion import Method, Norm, Recipe, fuse, read_runs, recipe_of
-from rankmeter.metrics import Metric
+from rankmeter.metrics import LEAST, Metric, is_geometric
 from rankmeter.tables import render
 
 _LEVEL = 0.95
@@ -381,7 +379,7 @@ def _chosen(
     draws: int,
 ) -> Sweep:
     queries, name = scorer.query_ids, scorer.metrics[0]
-    geometric = _is_geometric(scorer._metrics[name])
+    geometric = is_geometric(scorer._metrics[name])
     means = _means(values, geometric)
     best = means.index(max(means))
     held_out = np.empty(len(queries))
@@ -417,7 +415,7 @@ def _chosen(
 def _means(values: Array, geometric: bool) -> list[float]:
     values = np.ascontiguousarray(values)
     if geometric:
-        return geometric_means(values, _LEAST)
+        return geometric_means(values, LEAST)
     return [total / len(values) for total in exact_sums(values)]
 
 
@@ -437,7 +435,7 @@ def _sortable(query: Any) -> tuple[str, Any]:
 
 def _intervals(values: Array, geometric: bool, seed: int, draws: int) -> list[tuple[float, float]]:
     n = len(values)
-    seen = np.log(np.maximum(values, _LEAST)) if geometric else values
+    seen = np.log(np.maximum(values, LEAST)) if geometric else values
     means = np.empty((draws, values.shape[1]))
     generator = np.random.default_rng(seed)
     step = max(1, _TOGETHER // n)

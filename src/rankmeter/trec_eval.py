@@ -21,11 +21,10 @@ from rankmeter._core.columns import Columns
 from rankmeter.evaluation import Evaluator
 from rankmeter.files import Source, shown_name
 from rankmeter.inputs import decoded, encoded, mapping_of, open_input
-from rankmeter.metrics import Metric, compile_metrics
+from rankmeter.metrics import LEAST, Metric, compile_metrics
 from rankmeter.mistakes import Mistakes
 from rankmeter.texts import tag_of
 from rankmeter.trec_measures import (
-    LEAST,
     MEASURES,
     NICKNAMES,
     Column,

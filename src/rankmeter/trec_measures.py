@@ -13,16 +13,16 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter.metrics import METRICS, Metric
+from rankmeter.metrics import LEAST, METRICS, Metric
 
 Values = npt.NDArray[np.float64]
 Summary = Literal["mean", "sum", "geometric", "queries", "relevant", "run", "none"]
 
-LEAST = 0.00001  # that a geometric mean counts
 LONGEST_STRING = 1000
 
-_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-_TENTHS = tuple(i / 10 for i in range(11))
+CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+TENTHS = tuple(i / 10 for i in range(11))
+FIFTHS = tuple(i / 5 for i in range(1, 11))
 
 # In the order in which they are printed.
 MEASURES = (
@@ -106,11 +106,11 @@ _ONE_VALUE = {
     "yaap": "yaap",
 }
 _OF_CUTOFFS: dict[str, tuple[str, tuple[int, ...]]] = {
-    "P": ("precision", _CUTOFFS),
-    "recall": ("recall", _CUTOFFS),
-    "ndcg_cut": ("ndcg", _CUTOFFS),
-    "map_cut": ("map", _CUTOFFS),
-    "relative_P": ("relative_precision", _CUTOFFS),
+    "P": ("precision", CUTOFFS),
+    "recall": ("recall", CUTOFFS),
+    "ndcg_cut": ("ndcg", CUTOFFS),
+    "map_cut": ("map", CUTOFFS),
+    "relative_P": ("relative_precision", CUTOFFS),
     "success": ("hit", (1, 5, 10)),
     "unj": ("unjudged", (5, 10, 20)),
 }
@@ -317,13 +317,12 @@ class Plan:
             self._print(label, place)
 
     def _iprec(self, _label: str, given: str | None) -> None:
-        for level in _TENTHS if given is None else _rising(given, float):
+        for level in TENTHS if given is None else _rising(given, float):
             place = self._metric("iprec", recall=max(level, 0.0))
             self._print(f"iprec_at_recall_{level:.2f}", place)
 
     def _rprec_mult(self, _label: str, given: str | None) -> None:
-        defaults = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
-        for multiple in defaults if given is None else _rising(given, float):
+        for multiple in FIFTHS if given is None else _rising(given, float):
             label = f"Rprec_mult_{multiple:.2f}"
             if multiple > 0:
                 self._print(label, self._metric("rprec", multiple=multiple))
@@ -331,7 +330,7 @@ class Plan:
                 self.columns.append(Column(label, _zeros))
 
     def _average(self, label: str, given: str | None) -> None:
-        levels = _TENTHS if given is None else tuple(map(_number, given.split(",")))
+        levels = TENTHS if given is None else tuple(map(_number, given.split(",")))
         if list(levels) != sorted(levels):
             raise ValueError("levels of recall must rise")
         places = [self._metric("iprec", recall=max(level, 0.0)) for level in levels]

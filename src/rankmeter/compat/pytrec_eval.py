@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from rankmeter._core.mappings import type_mismatch
-from rankmeter.compat.trec_measures import FAMILIES, NICKNAMES, read_measures
+from rankmeter.compat.trec_eval_9 import FAMILIES, NICKNAMES, read_measures
 from rankmeter.evaluation import Evaluator
 
 __all__ = [

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter.metrics import METRICS, Metric
+from rankmeter import trec_measures as trec_eval_10
+from rankmeter.metrics import LEAST, METRICS, Metric
 
-_LEAST = 0.00001  # that a logarithm is taken of, as trec_eval has it
 _SPELLING = re.compile(r"(.+?)[._](-?[0-9][-0-9.,=]*)")
 
 
@@ -43,9 +43,9 @@ class Family(NamedTuple):
     together: bool = False
 
 
-_DEPTHS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
-_TENTHS = tuple(str(i / 10) for i in range(11))
-_FIFTHS = tuple(str(i / 5) for i in range(1, 11))
+_CUTOFFS = tuple(map(str, trec_eval_10.CUTOFFS))
+_TENTHS = tuple(map(str, trec_eval_10.TENTHS))
+_FIFTHS = tuple(map(str, trec_eval_10.FIFTHS))
 _UP = {"rounding": "up"}  # trec_eval 10 rounds to the nearest
 _LINEAR = {"gain": "linear"}
 
@@ -61,9 +61,9 @@ FAMILIES: Mapping[str, Family] = {  # in the order of the keys in results
     "bpref": Family("bpref"),
     "recip_rank": Family("mrr"),
     "iprec_at_recall": Family("iprec", "recall", _TENTHS, _UP),
-    "P": Family("precision", "k", _DEPTHS),
+    "P": Family("precision", "k", _CUTOFFS),
     "relstring": Family(None),
-    "recall": Family("recall", "k", _DEPTHS),
+    "recall": Family("recall", "k", _CUTOFFS),
     "infAP": Family("infap"),
     "gm_bpref": Family("gm_bpref", logarithm=True),
     "Rprec_mult": Family("rprec", "multiple", _FIFTHS),
@@ -74,9 +74,9 @@ FAMILIES: Mapping[str, Family] = {  # in the order of the keys in results
     "ndcg": Family("ndcg", "gain", (), _LINEAR),
     "ndcg_rel": Family("ndcg_rel", "gain", (), _LINEAR),
     "Rndcg": Family("rndcg", "gain", (), _LINEAR),
-    "ndcg_cut": Family("ndcg", "k", _DEPTHS, _LINEAR),
-    "map_cut": Family("map", "k", _DEPTHS),
-    "relative_P": Family("relative_precision", "k", _DEPTHS),
+    "ndcg_cut": Family("ndcg", "k", _CUTOFFS, _LINEAR),
+    "map_cut": Family("map", "k", _CUTOFFS),
+    "relative_P": Family("relative_precision", "k", _CUTOFFS),
     "success": Family("hit", "k", ("1", "5", "10")),
     "set_P": Family("set_precision"),
     "set_relative_P": Family("set_relative_precision"),
@@ -86,10 +86,6 @@ FAMILIES: Mapping[str, Family] = {  # in the order of the keys in results
     "num_nonrel_judged_ret": Family("num_nonrel_judged_ret"),
 }
 
-_SET = {"runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", "set_P", "set_recall"}
-_SET |= {"set_relative_P", "set_map", "set_F"}
-_OFFICIAL = {"runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec"}
-_OFFICIAL |= {"bpref", "recip_rank", "iprec_at_recall", "P"}
 _PREFS = {"prefs_simp", "prefs_pair", "prefs_avgjg"}
 _COUNTS = {"prefs_num_prefs_poss", "prefs_num_prefs_ful"}
 _ALL_PREFS = {f"{name}{end}" for name in _PREFS for end in ("", "_ret", "_imp")}
@@ -97,8 +93,8 @@ _ALL_PREFS |= _COUNTS | {"prefs_num_prefs_ful_ret", "prefs_avgjg_Rnonrel"}
 _ALL_PREFS |= {"prefs_avgjg_Rnonrel_ret"}
 
 NICKNAMES: Mapping[str, frozenset[str]] = {
-    "official": frozenset(_OFFICIAL),
-    "set": frozenset(_SET),
+    "official": frozenset(trec_eval_10.NICKNAMES["official"]),
+    "set": frozenset(trec_eval_10.NICKNAMES["set"]),
     "all_trec": frozenset(FAMILIES),
     "all_prefs": frozenset({"runid", "num_q"} | _ALL_PREFS),
     "prefs": frozenset({"runid", "num_q", "prefs_num_prefs_ful_ret"} | _PREFS | _COUNTS),
@@ -144,7 +140,7 @@ class Measures:
         for i in self._means:
             made[:, i] = values[:, self._columns[i]].mean(axis=1)
         for i in self._logarithms:
-            made[:, i] = [log(max(value, _LEAST)) for value in made[:, i].tolist()]
+            made[:, i] = [log(max(value, LEAST)) for value in made[:, i].tolist()]
         rows: list[list[float]] = made.tolist()
         return rows
 
