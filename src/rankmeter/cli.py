@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from rankmeter._core.rows import PARAMETERS
 from rankmeter.command_input import (
     DEFAULT_METRICS,
+    add_command,
     add_metrics,
     add_reading,
     add_rules,
@@ -46,6 +47,7 @@ from rankmeter.evaluation import Evaluation, Evaluator
 from rankmeter.files import shown_name
 from rankmeter.metrics import METRICS
 from rankmeter.power_command import add_power
+from rankmeter.report_command import add_report
 from rankmeter.tables import Style, render
 
 _SPREAD = ("min", "median", "max", "std")
@@ -180,16 +182,14 @@ def _parser() -> argparse.ArgumentParser:
         title="commands", metavar="eval | compare | report | power | trec-eval | metrics"
     )
 
-    scoring = commands.add_parser(
+    scoring = add_command(
+        commands,
         "eval",
-        help="score runs",
+        _eval,
+        summary="score runs",
         description=_EVAL,
         epilog=_FORMATS + "\n" + _EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
-    scoring.set_defaults(command=_eval, usage_error=scoring.error)
-    scoring.add_argument("qrels", metavar="QRELS", help="relevance judgments")
     scoring.add_argument("runs", metavar="RUN", nargs="+", help="what a system returned")
     add_metrics(scoring)
     scoring.add_argument("--per-query", action="store_true", help="give the value of each query")
@@ -213,14 +213,11 @@ def _parser() -> argparse.ArgumentParser:
     add_output(scoring)
 
     add_compare(commands)
+    add_report(commands)
     add_power(commands)
     commands.add_parser(
         "trec-eval", help="print what trec_eval prints for the same arguments", add_help=False
     )
-
-    from rankmeter import report_command  # it needs this module
-
-    report_command.add_to(commands)
 
     listing = commands.add_parser(
         "metrics",

@@ -17,12 +17,36 @@ from rankmeter.files import STANDARD_INPUT, STANDARD_OUTPUT, Source, read_facets
 from rankmeter.inputs import FORMATS, SIDES
 from rankmeter.metrics import parse
 from rankmeter.mistakes import MOST
+from rankmeter.significance import CORRECTIONS, MOST_ENUMERATED, TESTS
 
 DEFAULT_METRICS = ("ndcg@10", "recall@100", "map", "mrr")
 
 _NAMED_IDS = 5  # a note names so many queries, and counts the rest
 
 T = TypeVar("T")
+
+
+def add_command(
+    commands: Any,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    *,
+    summary: str,
+    description: str,
+    epilog: str,
+) -> argparse.ArgumentParser:
+    """Add a command that reads judgments; return its parser."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(command=run, usage_error=parser.error)
+    parser.add_argument("qrels", metavar="QRELS", help="relevance judgments")
+    return parser
 
 
 def add_metrics(parser: argparse.ArgumentParser) -> None:
@@ -157,6 +181,26 @@ def whole(low: int, high: int, what: str) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def add_tests(parser: argparse.ArgumentParser) -> None:
+    """Add --test, --correction, --confidence and the draws of the randomisation test."""
+    parser.add_argument(
+        "--test",
+        choices=TESTS,
+        default=TESTS[0],
+        help="Fisher's randomisation test, the paired t test, or Wilcoxon's signed-rank test; the "
+        "last two need rankmeter[stats] (default: randomisation)",
+    )
+    parser.add_argument(
+        "--correction",
+        choices=CORRECTIONS,
+        default=CORRECTIONS[0],
+        help="for looking at many p at once; bh is that of Benjamini and Hochberg (default: holm)",
+    )
+    add_confidence(parser)
+    more = f"where more than {MOST_ENUMERATED} queries differ"
+    add_draws(parser, 100_000, f"the randomisation test, {more}")
 
 
 def add_draws(parser: argparse.ArgumentParser, default: int, what: str) -> None:

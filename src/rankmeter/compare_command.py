@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from rankmeter import budgets
 from rankmeter.command_input import (
     DEFAULT_METRICS,
-    add_confidence,
-    add_draws,
+    add_command,
     add_metrics,
     add_reading,
     add_rules,
+    add_tests,
     check_inputs,
     naming,
     qrels_notes,
@@ -107,16 +107,14 @@ examples:
 
 def add_compare(commands: Any) -> None:
     """Add the command to those of the parser."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser = add_command(
+        commands,
         "compare",
-        help="compare runs with a baseline",
+        _compare,
+        summary="compare runs with a baseline",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
-    parser.set_defaults(command=_compare, usage_error=parser.error)
-    parser.add_argument("qrels", metavar="QRELS", help="relevance judgments")
     parser.add_argument("base", metavar="BASE", help="the run of the baseline")
     parser.add_argument(
         "candidates", metavar="CANDIDATE", nargs="+", help="a run to compare with it"
@@ -146,21 +144,7 @@ def add_compare(commands: Any) -> None:
         help=f"a difference counts as one if p is at most this (default: {_ALPHA}); given with "
         "--budget, only drops that count as one exceed it",
     )
-    parser.add_argument(
-        "--test",
-        choices=("randomisation", "t", "wilcoxon"),
-        default="randomisation",
-        help="Fisher's randomisation test, the paired t test, or Wilcoxon's signed-rank test; the "
-        "last two need rankmeter[stats] (default: randomisation)",
-    )
-    parser.add_argument(
-        "--correction",
-        choices=("holm", "bonferroni", "bh", "none"),
-        default="holm",
-        help="for looking at many p at once; bh is that of Benjamini and Hochberg (default: holm)",
-    )
-    add_confidence(parser)
-    add_draws(parser, 100_000, "the randomisation test, where more than 22 queries differ")
+    add_tests(parser)
     add_rules(parser)
     parser.add_argument(
         "--format",

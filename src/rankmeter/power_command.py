@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankmeter.command_input import (
     DEFAULT_METRICS,
+    add_command,
     add_confidence,
     add_draws,
     add_metrics,
@@ -88,16 +89,14 @@ class _Row(NamedTuple):
 
 def add_power(commands: Any) -> None:
     """Add the command to those of the parser."""
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser = add_command(
+        commands,
         "power",
-        help="tell which differences the queries can show",
+        _power,
+        summary="tell which differences the queries can show",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
-    parser.set_defaults(command=_power, usage_error=parser.error)
-    parser.add_argument("qrels", metavar="QRELS", help="relevance judgments")
     parser.add_argument("run", metavar="RUN", help="what a system returned")
     parser.add_argument(
         "candidate", metavar="CANDIDATE", nargs="?", help="what another system returned"

@@ -8,11 +8,11 @@ from typing import Any
 
 from rankmeter.command_input import (
     DEFAULT_METRICS,
-    add_confidence,
-    add_draws,
+    add_command,
     add_metrics,
     add_reading,
     add_rules,
+    add_tests,
     check_inputs,
     naming,
     read_labels,
@@ -23,7 +23,7 @@ from rankmeter.command_input import (
 from rankmeter.command_output import BadInput, deliver
 from rankmeter.evaluation import Evaluator
 
-_ABOUT = """\
+_DESCRIPTION = """\
 Write one HTML file that compares runs with a baseline: verdict, metrics with intervals, curves,
 every query, facets, risk and coverage, and the rankings of the queries that moved most. It needs
 neither a network nor anything beside it. Needs rankmeter[report].
@@ -38,18 +38,16 @@ examples:
 """
 
 
-def add_to(commands: Any) -> None:
+def add_report(commands: Any) -> None:
     """Add the command to those of the parser."""
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "report",
-        help="compare runs, as a page",
-        description=_ABOUT,
+        _report,
+        summary="compare runs, as a page",
+        description=_DESCRIPTION,
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
-    parser.set_defaults(command=_run, usage_error=parser.error)
-    parser.add_argument("qrels", metavar="QRELS", help="relevance judgments")
     parser.add_argument("base", metavar="BASE", help="the run to compare with")
     parser.add_argument("candidates", metavar="CANDIDATE", nargs="+", help="the runs to compare")
     parser.add_argument(
@@ -59,31 +57,18 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--by", metavar="FACETS", help="compare within each label, too")
     parser.add_argument("--title", help="of the page (default: the names of the runs)")
     parser.add_argument(
-        "--test",
-        choices=("randomisation", "t", "wilcoxon"),
-        default="randomisation",
-        help="of the differences (default: randomisation)",
-    )
-    parser.add_argument(
-        "--correction",
-        choices=("holm", "bonferroni", "bh", "none"),
-        default="holm",
-        help="for several runs and metrics at once (default: holm)",
-    )
-    parser.add_argument(
         "--alpha",
         type=share,
         default=0.05,
         metavar="A",
         help="a difference counts as one if p is at most this (default: 0.05)",
     )
-    add_confidence(parser)
-    add_draws(parser, 100_000, "the randomisation test, where more than 22 queries differ")
+    add_tests(parser)
     add_rules(parser)
     add_reading(parser, threads=False)  # it needs the rankings themselves
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _report(arguments: argparse.Namespace) -> int:
     from rankmeter.pairing import compare
     from rankmeter.report import html, library
     from rankmeter.runs import whole_mapping
