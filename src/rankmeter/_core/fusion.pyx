@@ -12,13 +12,14 @@ cimport cython
 from cpython.dict cimport PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
-from cpython.object cimport PyObject, PyObject_Hash
-from cpython.unicode cimport PyUnicode_CheckExact
+from cpython.object cimport PyObject
 from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, sqrt
-from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memcpy, memset
 
+from rankmeter._core.containers cimport (
+    BATCH, Py_EQ, PyListObject, PyObject_RichCompareBool, is_exact_id, prefetch, tag_of,
+)
 from rankmeter._core.kernels cimport Metrics
 from rankmeter._core.query cimport Query, Values
 from rankmeter._core.ranks cimport (
@@ -27,26 +28,9 @@ from rankmeter._core.ranks cimport (
 
 
 cdef extern from "Python.h":
-    ctypedef struct PyASCIIObject:
-        Py_hash_t hash
-    ctypedef struct PyListObject:
-        PyObject **ob_item
-    bint PyObject_RichCompareBool(object a, object b, int operation) except -1
-    int Py_EQ
     int Py_LT
 
-cdef extern from *:
-    """
-    #if defined(__GNUC__)
-    #define rankmeter_prefetch(address) __builtin_prefetch(address)
-    #else
-    #define rankmeter_prefetch(address) ((void) (address))
-    #endif
-    """
-    void prefetch "rankmeter_prefetch" (const void *address) noexcept nogil
-
 cdef enum:
-    BATCH = 32
     SHORT = 8               # insertion sort up to here
     MOST_DOCUMENTS = 0x1FFFFFFF
 
@@ -196,19 +180,6 @@ cdef void scale_z(Part *part) noexcept nogil:
 
 
 # One query
-
-cdef inline bint is_exact_id(PyObject *document) noexcept:
-    return PyUnicode_CheckExact(<object> document) or PyLong_CheckExact(<object> document)
-
-
-cdef inline unsigned int tag_of(PyObject *document) except? 0:
-    cdef Py_hash_t value = -1
-    if PyUnicode_CheckExact(<object> document):
-        value = (<PyASCIIObject *> document).hash
-    if value == -1:
-        value = PyObject_Hash(<object> document)
-    return <unsigned int> ((<uint64_t> value * <uint64_t> 0x9E3779B97F4A7C15) >> 32)
-
 
 cdef class Union:
     """The documents of one query in some runs, and what each of the runs gives them.

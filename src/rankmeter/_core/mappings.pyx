@@ -13,14 +13,15 @@ cimport cython
 from cpython.dict cimport PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
-from cpython.object cimport PyObject, PyObject_Hash
+from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-from cpython.unicode cimport PyUnicode_CheckExact
 from libc.math cimport INFINITY, isfinite
-from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memcpy, memset
 
+from rankmeter._core.containers cimport (
+    BATCH, Py_EQ, PyListObject, PyObject_RichCompareBool, is_exact_id, prefetch, tag_of,
+)
 from rankmeter._core.kernels cimport Metrics, complain, complaint, plan_of, score_empty, start_task
 from rankmeter._core.query cimport Plan, Query, Task, Values
 from rankmeter._core.rows cimport Row, set_parameter
@@ -32,26 +33,7 @@ from rankmeter._core.ranks cimport (
 
 
 cdef extern from "Python.h":
-    ctypedef struct PyASCIIObject:
-        Py_hash_t hash
-    ctypedef struct PyListObject:
-        PyObject **ob_item
     PyObject *PyDict_GetItemWithError(object mapping, object key) except? NULL
-    bint PyObject_RichCompareBool(object a, object b, int operation) except -1
-    int Py_EQ
-
-cdef extern from *:
-    """
-    #if defined(__GNUC__)
-    #define rankmeter_prefetch(address) __builtin_prefetch(address)
-    #else
-    #define rankmeter_prefetch(address) ((void) (address))
-    #endif
-    """
-    void prefetch "rankmeter_prefetch" (const void *address) noexcept nogil
-
-cdef enum:
-    BATCH = 32
 
 cdef double EXACT_INTEGERS = 9007199254740992.0     # from 2^53 on, doubles skip integers
 cdef Py_ssize_t NOT_EXACT = -2                      # what a fast path answers to other types
@@ -129,10 +111,6 @@ cdef int order_by_grade(Pool *pool) noexcept:
         pool.documents[i] = pool.judged[i].document
         pool.grades[i] = pool.judged[i].grade
     return 0
-
-
-cdef bint is_exact_id(PyObject *document) noexcept:
-    return PyUnicode_CheckExact(<object> document) or PyLong_CheckExact(<object> document)
 
 
 cdef bint read_exact_judgments(dict qrels, Pool *pool) except -1:
@@ -243,16 +221,6 @@ cdef Py_ssize_t sought(const Plan *plan, const double *grades, Py_ssize_t n) noe
 
 
 # Ranked lists
-
-cdef inline unsigned int tag_of(PyObject *document) except? 0:
-    """32 well-mixed bits of the hash. Strings keep theirs, mostly."""
-    cdef Py_hash_t value = -1
-    if PyUnicode_CheckExact(<object> document):
-        value = (<PyASCIIObject *> document).hash
-    if value == -1:
-        value = PyObject_Hash(<object> document)
-    return <unsigned int> ((<uint64_t> value * <uint64_t> 0x9E3779B97F4A7C15) >> 32)
-
 
 cdef object twice(object query, object document, Py_ssize_t first, Py_ssize_t second):
     return ValueError(
