@@ -14,11 +14,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from commands import Runner, cells
 from readers import read_qrels, read_run
 
 import rankmeter as rm
 from rankmeter._core.rows import PARAMETERS
-from rankmeter.cli import DEFAULT_METRICS, main
+from rankmeter.cli import DEFAULT_METRICS
 from rankmeter.files import read_facets
 from rankmeter.metrics import METRICS
 
@@ -42,51 +43,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-class Outcome:
-    """What one call did."""
-
-    def __init__(self, code: object, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Runner:
     return Runner(capsys)
-
-
-class Runner:
-    """Call the command in this process."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self.capsys = capsys
-
-    def __call__(self, *argv: str) -> Outcome:
-        try:
-            code: object = main(argv)
-        except SystemExit as end:
-            code = end.code
-        out, err = self.capsys.readouterr()
-        return Outcome(code, out, err)
-
-    def well(self, *argv: str) -> str:
-        """Run what must go well and say nothing on standard error."""
-        outcome = self(*argv)
-        assert (outcome.code, outcome.err) == (0, "")
-        return outcome.out
-
-    def bad_input(self, *argv: str) -> str:
-        """Run what must be refused in one line; return that line without the name in front."""
-        outcome = self(*argv)
-        assert (outcome.code, outcome.out) == (1, "")
-        assert outcome.err.startswith("rankmeter: ")
-        assert outcome.err.count("\n") == 1
-        return outcome.err.removeprefix("rankmeter: ").rstrip("\n")
-
-    def bad_usage(self, *argv: str) -> str:
-        outcome = self(*argv)
-        assert (outcome.code, outcome.out) == (2, "")
-        assert outcome.err.startswith("usage: rankmeter")
-        return outcome.err
 
 
 def process(
@@ -98,10 +57,6 @@ def process(
         capture_output=True,
         env={**os.environ, **(env or {})},
     )
-
-
-def cells(table: str) -> list[list[str]]:
-    return [line.split() for line in table.splitlines()]
 
 
 # ---------------------------------------------------------------------------------------------

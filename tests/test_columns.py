@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from outcomes import same
 from readers import read_qrels, read_run
 
 import rankmeter as rm
@@ -23,15 +24,6 @@ from rankmeter._core.columns import Columns, Rows, last_query, number_of
 from rankmeter.metrics import compile_metrics
 
 METRICS = ["ndcg@10", "map", "mrr", "recall@2", "mrr@1", "ndcg@3(gain=linear)"]
-
-
-def same(ours: rm.Evaluation, theirs: rm.Evaluation) -> None:
-    assert ours.query_ids == theirs.query_ids
-    assert ours.values.tobytes() == theirs.values.tobytes()
-    assert ours.coverage == theirs.coverage
-    assert ours.ties == theirs.ties
-    assert ours.bounds.lowest.values.tobytes() == theirs.bounds.lowest.values.tobytes()
-    assert ours.bounds.highest.values.tobytes() == theirs.bounds.highest.values.tobytes()
 
 
 # ---------------------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import Runner, cells
 
 import rankmeter as rm
 from rankmeter.budgets import Budget, read_budget
-from rankmeter.cli import main
 from rankmeter.metrics import METRICS
 
 N = 40
@@ -49,38 +49,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-class Outcome:
-    def __init__(self, code: object, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
-class Runner:
-    """Call the command in this process."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self.capsys = capsys
-
-    def __call__(self, *argv: str) -> Outcome:
-        try:
-            code: object = main(argv)
-        except SystemExit as end:
-            code = end.code
-        out, err = self.capsys.readouterr()
-        return Outcome(code, out, err)
-
-    def well(self, *argv: str) -> str:
-        outcome = self(*argv)
-        assert (outcome.code, outcome.err) == (0, "")
-        return outcome.out
-
-
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Runner:
     return Runner(capsys)
-
-
-def cells(text: str) -> list[list[str]]:
-    return [line.split() for line in text.splitlines()]
 
 
 def table(text: str) -> list[dict[str, str]]:

@@ -20,6 +20,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from outcomes import alike, outcome, refused, same
 from readers import read_qrels, read_run
 
 import rankmeter as rm
@@ -30,20 +31,6 @@ from rankmeter.cli import main
 METRICS = ["ndcg@10", "map", "mrr", "recall@2", "ndcg@3(gain=linear)"]
 
 Grades = Mapping[str, Mapping[str, Any]]
-
-
-def same(ours: rm.Evaluation, theirs: rm.Evaluation) -> None:
-    assert ours.query_ids == theirs.query_ids
-    assert ours.values.tobytes() == theirs.values.tobytes()
-    assert ours.coverage == theirs.coverage
-    assert ours.bounds.lowest.values.tobytes() == theirs.bounds.lowest.values.tobytes()
-    assert ours.bounds.highest.values.tobytes() == theirs.bounds.highest.values.tobytes()
-
-
-def refused(qrels: Any, run: Any, kind: type[Exception] = ValueError, **options: Any) -> str:
-    with pytest.raises(kind) as caught:
-        rm.evaluate(qrels, run, ["mrr", "ndcg"], **options)
-    return str(caught.value)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -336,26 +323,17 @@ def byte_tables(draw: st.DrawFn) -> tuple[bytes, bytes]:
 @settings(max_examples=200)
 @given(byte_tables(), st.sampled_from([12, 40, 1 << 20]), st.sampled_from(["input", "expected"]))
 def test_ids_are_bytes(pair: tuple[bytes, bytes], size: int, ties: Any) -> None:
-    expected = rm_outcome(read_qrels(io.BytesIO(pair[0])), read_run(io.BytesIO(pair[1])), ties=ties)
+    expected = outcome(
+        rm.evaluate,
+        read_qrels(io.BytesIO(pair[0])),
+        read_run(io.BytesIO(pair[1])),
+        METRICS,
+        ties=ties,
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(texts, "_BLOCK", size)
-        ours = rm_outcome(io.BytesIO(pair[0]), io.BytesIO(pair[1]), ties=ties)
+        ours = outcome(rm.evaluate, io.BytesIO(pair[0]), io.BytesIO(pair[1]), METRICS, ties=ties)
     alike(ours, expected)
-
-
-def rm_outcome(qrels: Any, run: Any, **options: Any) -> rm.Evaluation | str:
-    """The evaluation, or what is said; other errors than those that are allowed go through."""
-    try:
-        return rm.evaluate(qrels, run, METRICS, **options)
-    except (ValueError, OSError, TypeError) as error:
-        return str(error)
-
-
-def alike(ours: rm.Evaluation | str, expected: rm.Evaluation | str) -> None:
-    if isinstance(ours, str) or isinstance(expected, str):
-        assert isinstance(ours, str) == isinstance(expected, str), (ours, expected)
-    else:
-        same(ours, expected)
 
 
 @pytest.mark.parametrize("text", ["1_0", "0x1", "1,5", "\u0661", "nan", "-NaN", "", "--1", "1e"])
@@ -445,7 +423,7 @@ def test_compressed_runs(kind: str, format: str) -> None:
     for cut in range(12, len(packed), 5):
         rest = packed[cut + 3 :]
         for damaged in (packed[:cut], packed[:cut] + b"\x55\xaa\x55" + rest):
-            said = rm_outcome(QRELS, io.BytesIO(damaged))
+            said = outcome(rm.evaluate, QRELS, io.BytesIO(damaged), METRICS)
             if isinstance(said, rm.Evaluation):  # what was changed is not part of the data
                 same(said, expected)
                 assert len(damaged) > cut
@@ -981,11 +959,11 @@ def check_damage(side: str, data: bytes, threads: int, size: int) -> None:
     given: dict[str, Any] = {"qrels": QRELS, "run": RUN, side: io.BytesIO(data)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(texts, "_BLOCK", size)
-        ours = rm_outcome(**given, threads=threads)
+        ours = outcome(rm.evaluate, **given, metrics=METRICS, threads=threads)
     read = {"qrels": read_qrels, "run": read_run}[side]
     try:
         given[side] = read(io.BytesIO(data))
-        expected = rm_outcome(**given)
+        expected = outcome(rm.evaluate, **given, metrics=METRICS)
     except (ValueError, OSError, TypeError) as error:
         expected = str(error)
     alike(ours, expected)

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from outcomes import alike, outcome, refused, same
 from readers import read_qrels, read_run
 
 import rankmeter as rm
@@ -49,22 +50,8 @@ def table(rows: Any = ROWS, number: str = "score", **types: Any) -> Any:
     return pa.table({name: pa.array(list(v), types.get(name)) for name, v in columns})
 
 
-def same(ours: rm.Evaluation, theirs: rm.Evaluation) -> None:
-    assert ours.query_ids == theirs.query_ids
-    assert ours.values.tobytes() == theirs.values.tobytes()
-    assert ours.coverage == theirs.coverage
-    assert ours.bounds.lowest.values.tobytes() == theirs.bounds.lowest.values.tobytes()
-    assert ours.bounds.highest.values.tobytes() == theirs.bounds.highest.values.tobytes()
-
-
 def expected(**options: Any) -> rm.Evaluation:
     return rm.evaluate(QRELS, RUN, METRICS, **options)
-
-
-def refused(qrels: Any, run: Any, kind: type[Exception] = ValueError, **options: Any) -> str:
-    with pytest.raises(kind) as caught:
-        rm.evaluate(qrels, run, ["mrr", "ndcg"], **options)
-    return str(caught.value)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -344,28 +331,12 @@ def test_chunks_and_slices(data: st.DataObject) -> None:
              for query in ["a", "b", "cc", ""]}  # fmt: skip
     ties: Any = data.draw(st.sampled_from(["docid", "input", "expected"]))
     threads = data.draw(st.sampled_from([1, 2, 5]))
-    want = outcome(lambda: rm.evaluate(qrels, _of(rows), METRICS, ties=ties))
+    want = outcome(rm.evaluate, qrels, _of(rows), METRICS, ties=ties)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(arrow, "_TOGETHER", data.draw(st.sampled_from([1, 2, 3, 1 << 16])))
         for given_run in (run, run.to_reader(2), io.BytesIO(_stream(run))):
-            call = lambda run=given_run: rm.evaluate(  # noqa: E731
-                qrels, run, METRICS, ties=ties, threads=threads
-            )
-            alike(outcome(call), want)
-
-
-def outcome(call: Callable[[], rm.Evaluation]) -> rm.Evaluation | str:
-    try:
-        return call()
-    except (ValueError, OSError, TypeError) as error:
-        return str(error)
-
-
-def alike(ours: rm.Evaluation | str, want: rm.Evaluation | str) -> None:
-    if isinstance(ours, str) or isinstance(want, str):
-        assert isinstance(ours, str) == isinstance(want, str), (ours, want)
-    else:
-        same(ours, want)
+            ours = outcome(rm.evaluate, qrels, given_run, METRICS, ties=ties, threads=threads)
+            alike(ours, want)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -704,7 +675,7 @@ def damaged(draw: st.DrawFn) -> tuple[str, bytes]:
 
 def check_damage(side: str, data: bytes, threads: int) -> None:
     given: dict[str, Any] = {"qrels": QRELS, "run": RUN, side: io.BytesIO(data)}
-    ours = outcome(lambda: rm.evaluate(**given, metrics=METRICS, threads=threads))
+    ours = outcome(rm.evaluate, **given, metrics=METRICS, threads=threads)
     read = {"qrels": read_qrels, "run": read_run}[side]
 
     def carefully() -> rm.Evaluation:
