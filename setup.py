@@ -2,7 +2,7 @@
 
 Two switches for developers, read from the environment:
 
-RANKMETER_CHECKS=1    bounds checks and C assertions back on
+RANKMETER_CHECKS=1    bounds checks and C assertions back on, and small inputs in every branch
 RANKMETER_COVERAGE=1  line tracing, for coverage of the Cython sources
 """
 
@@ -34,6 +34,8 @@ else:
     FLAGS = ["-O3", "-ffp-contract=off", "-fno-fast-math"]
 
 MACROS = [("CYTHON_TRACE", "1"), ("CYTHON_USE_SYS_MONITORING", "0")] if COVERAGE else []
+if CHECKS:
+    MACROS.append(("RANKMETER_CHECKS", "1"))
 
 CORE = Path("src/rankmeter/_core")
 extensions = [

@@ -738,6 +738,7 @@ def evaluate(
             "missing": len(judgments) - len(found),
             "unjudged": sum(1 for query in run if query not in judgments),
             "no_relevant": sum(1 for grades in judgments.values() if not _relevant(grades, 1.0)),
+            "unmatched": 0,  # not looked at
         },
     )
 

@@ -40,7 +40,7 @@ def by_package(example: Example) -> dict[str, Any]:
     return {
         "values": {query: [value.hex() for value in row] for query, row in rows},
         "mean": digits_of_means(ev.mean),
-        "coverage": ev.coverage._asdict(),
+        "coverage": ev.coverage._replace(unmatched=0)._asdict(),
     }
 
 

@@ -228,6 +228,7 @@ def test_json_holds_every_digit(run: Runner, missing: str) -> None:
         "missing": 1,
         "unjudged": 1,
         "no_relevant": 1,
+        "unmatched": 0,
     }
 
 

@@ -430,8 +430,19 @@ def test_the_core_refuses_arrays_of_the_wrong_shape() -> None:
         with pytest.raises(ValueError, match="not so long"):
             rows(GOOD_RUN, length=length)
     assert not Columns(rows(b"", "qrels"), metrics).usual
+    nothing = Columns(rows(b"", "qrels"), metrics)
+    for call, arguments in (
+        (nothing.evaluate, (rows(GOOD_RUN), "docid", *right, [])),
+        (nothing.score_missing, right),
+        (nothing.mark_answerable, right[1:]),
+    ):
+        with pytest.raises(ValueError, match="no judgments"):
+            call(*arguments)  # type: ignore[operator]
+    for values, marks in ((np.zeros((3, 1, 2)), right[1]), (right[0], np.zeros(2, np.uint8))):
+        with pytest.raises(ValueError, match="shape"):
+            columns.score_missing(values, marks)
     with pytest.raises(ValueError, match="shape"):
-        Columns(rows(b"", "qrels"), metrics).evaluate(rows(GOOD_RUN), "docid", *right, [])
+        columns.mark_answerable(np.zeros(2, np.uint8))
     assert last_query(np.frombuffer(GOOD_RUN, np.uint8), 99) == 0
 
 

@@ -406,6 +406,7 @@ def test_what_was_not_scored_is_counted(missing: Any) -> None:
         "missing": 1,
         "unjudged": 2,
         "no_relevant": 1,
+        "unmatched": 0,
     }
 
 

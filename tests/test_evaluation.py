@@ -203,7 +203,14 @@ def test_to_dict(ev: rm.Evaluation) -> None:
         "metrics": METRICS,
         "mean": ev.mean,
         "per_query": ev.per_query,
-        "coverage": {"judged": 4, "evaluated": 3, "missing": 1, "unjudged": 1, "no_relevant": 1},
+        "coverage": {
+            "judged": 4,
+            "evaluated": 3,
+            "missing": 1,
+            "unjudged": 1,
+            "no_relevant": 1,
+            "unmatched": 0,
+        },
         "ties": 0,
     }
 

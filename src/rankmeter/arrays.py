@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from rankmeter._core import arrays as core
 from rankmeter._core.arrays import Judgments, Rows
+from rankmeter._core.ids import check_ids
 from rankmeter.evaluation import Coverage, Evaluation
 from rankmeter.metrics import Metric, Wanted, compile_metrics
 from rankmeter.threads import checked, pool
@@ -421,17 +422,15 @@ def _names(query_ids: Any, count: int) -> Sequence[Any]:
 
 
 def _listed(query_ids: Any) -> list[Any]:
-    """Ids as hashable objects of Python, none of them None or NaN."""
+    """Ids as objects of Python, each of which may be one."""
     if isinstance(query_ids, (str, bytes)):
         raise TypeError(f"query_ids must be a sequence of ids, not {type(query_ids).__name__}")
     if hasattr(query_ids, "detach"):
         query_ids = query_ids.detach().cpu()
     found = query_ids.tolist() if hasattr(query_ids, "tolist") else list(query_ids)
-    for name in found if isinstance(found, list) else [found]:
-        if name is None or name != name or not isinstance(name, Hashable):
-            raise TypeError(f"query_ids must be one-dimensional ids; {name!r} is none")
     if not isinstance(found, list):
         raise TypeError("query_ids must have one dimension, not none")
+    check_ids(found, "query_ids:")
     return found
 
 

@@ -149,7 +149,7 @@ formats:
                 {"qrels": path, "metrics": [metric, ...], "ties": ..., "missing": ...,
                  "runs": [{"run": path, "mean": {metric: value},
                            "coverage": {"judged": n, "evaluated": n, "missing": n,
-                                        "unjudged": n, "no_relevant": n},
+                                        "unjudged": n, "no_relevant": n, "unmatched": n},
                            "per_query": {query: {metric: value}},
                            "facets": {facet: [{"label": label or null, "n": n,
                                                "mean": {metric: value}}, ...]}}, ...]}
@@ -162,6 +162,7 @@ coverage:
   missing       of these, those that it does not; see --missing
   unjudged      queries of the run without judgments; they are not scored
   no_relevant   judged queries without a document of grade 1 or more
+  unmatched     evaluated queries, if no relevant document was found for any; otherwise 0
 
 exit code:
   0 done, 1 bad input, 2 wrong command line
@@ -266,7 +267,7 @@ def _score(
     if facets is not None:
         with naming(f"{shown_name(arguments.by)}, {shown_name(run)}"):
             rolled_up = evaluation.by(facets)
-    notes = run_notes(run, evaluator, absent, unjudged, arguments.missing)
+    notes = run_notes(run, evaluator, evaluation, absent, unjudged, arguments.missing)
     return _Scored(run, evaluation, rolled_up, notes)
 
 

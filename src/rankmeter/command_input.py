@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from rankmeter.arrow import ROLES
 from rankmeter.command_output import BadInput
-from rankmeter.evaluation import Evaluation, Evaluator
+from rankmeter.evaluation import Evaluation, Evaluator, lost_text
 from rankmeter.files import STANDARD_INPUT, STANDARD_OUTPUT, Source, read_facets, shown_name
 from rankmeter.inputs import FORMATS, SIDES
 from rankmeter.metrics import parse
@@ -272,10 +272,10 @@ def score_run(
 ) -> tuple[Evaluation, list[str], list[str]]:
     """Return the evaluation, the judged queries that the run lacks, and those not judged."""
     with naming(run), watched(run) as source:
-        values, retrieved, unjudged = evaluator._score(
+        values, retrieved, unjudged, lost = evaluator._score(
             source, arguments.ties, "error", arguments.threads, **reading(arguments)
         )
-        evaluation = evaluator._result(values, retrieved, unjudged, arguments.missing)
+        evaluation = evaluator._result(values, retrieved, unjudged, lost, arguments.missing)
     found = retrieved.tolist()
     absent = [q for q, there in zip(evaluator.query_ids, found, strict=True) if not there]
     return evaluation, absent, unjudged
@@ -354,10 +354,17 @@ def qrels_notes(
 
 
 def run_notes(
-    run: str, evaluator: Evaluator, absent: list[str], unjudged: list[str], missing: str
+    run: str,
+    evaluator: Evaluator,
+    evaluation: Evaluation,
+    absent: list[str],
+    unjudged: list[str],
+    missing: str,
 ) -> list[str]:
-    """Say what of a run was not scored."""
+    """Say what of a run was not scored, or not found."""
     notes = []
+    if evaluation.lost is not None:
+        notes.append(f"{shown_name(run)}: {lost_text(*evaluation.lost)}")
     if absent:
         effect = "left out" if missing == "skip" else "taken as empty"
         whose = f"{shown_name(run)}: {_of(absent, len(evaluator.query_ids))}"

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmeter._core.columns import Columns, Rows
-from rankmeter._core.mappings import Judgments, type_mismatch
+from rankmeter._core.ids import type_mismatch
+from rankmeter._core.mappings import Judgments
 from rankmeter._core.rounded import exact_sums, geometric_means
 from rankmeter.facets import roll_up
 from rankmeter.metrics import LEAST, Metric, Wanted, column_of, compile_metrics, is_geometric
@@ -45,6 +46,9 @@ Names = Mapping[str, str] | Mapping[str, Mapping[str, str]] | None
 Errors = Literal["raise", "collect"]
 
 
+_FOUND = 2  # of the marks of a query: a document that is sought was found
+
+
 class Coverage(NamedTuple):
     """How many queries stand behind the numbers.
 
@@ -60,6 +64,9 @@ class Coverage(NamedTuple):
         Queries of the run that are not in the qrels; not scored.
     no_relevant : int
         Judged queries without a document of grade 1 or higher.
+    unmatched : int
+        The evaluated queries, if for none of them a relevant document was found in the run, as deep
+        as the metrics look: then the ids may not be the same ones. Otherwise 0.
     """
 
     judged: int
@@ -67,6 +74,7 @@ class Coverage(NamedTuple):
     missing: int
     unjudged: int
     no_relevant: int
+    unmatched: int = 0
 
 
 class Evaluation:
@@ -88,6 +96,9 @@ class Evaluation:
         Queries whose values depend on the order of equal scores.
     bounds : Bounds
         What that order can make of the values.
+    lost : tuple or None
+        Where `Coverage.unmatched` is not 0: a query, one of its relevant documents, and one that
+        the run has for it.
 
     Notes
     -----
@@ -124,7 +135,9 @@ class Evaluation:
         highest: npt.NDArray[np.float64],
         retrieved: npt.NDArray[np.bool_],
         answerable: npt.NDArray[np.bool_],
+        lost: tuple[Any, Any, Any] | None = None,
     ) -> None:
+        self.lost = lost
         self._query_ids = query_ids
         self.metrics = tuple(metrics)
         self._metrics = metrics
@@ -469,6 +482,8 @@ class Evaluation:
             parts.append(f"{c.no_relevant} without a relevant document")
         if self.ties:
             parts.append(f"{self.ties} with ties that can change a value")
+        if self.lost is not None:
+            parts.append(lost_text(*self.lost))
         return ", ".join(parts)
 
     def _rows(self) -> list[list[str]]:
@@ -544,15 +559,20 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
             f"query {twice!r} is in two evaluations; rows of arrays are numbered from 0 unless "
             "query_ids= names them"
         )
+    coverage = Coverage(*np.sum([part.coverage for part in parts], axis=0).tolist())
+    lost = next((part.lost for part in parts if part.lost is not None), None)
+    if coverage.unmatched < coverage.evaluated:  # in another part something was found
+        coverage, lost = coverage._replace(unmatched=0), None
     return Evaluation(
         queries,
         parts[0]._metrics,
         np.concatenate([part.values for part in parts]),
-        Coverage(*np.sum([part.coverage for part in parts], axis=0).tolist()),
+        coverage,
         lowest=np.concatenate([part._lowest for part in parts]),
         highest=np.concatenate([part._highest for part in parts]),
         retrieved=np.concatenate([part._retrieved for part in parts]),
         answerable=np.concatenate([part._answerable for part in parts]),
+        lost=lost,
     )
 
 
@@ -694,8 +714,11 @@ class Evaluator:
         format: Format = None,
         columns: Names = None,
         errors: str = "raise",
-    ) -> tuple[Array, Array, list[Any]]:
-        """Values, bounds; which queries the run holds; and those it holds without judgments."""
+    ) -> tuple[Array, Array, list[Any], list[Any]]:
+        """Values, bounds; which queries the run holds; those it holds without judgments; and
+        examples of ids that were not found.
+        """
+        lost: list[Any] = []
         filled = np.zeros((3, len(self.query_ids), len(self.metrics)))
         marks = np.zeros(len(self.query_ids), dtype=np.uint8)
         if not _is_columnar(run):
@@ -714,17 +737,25 @@ class Evaluator:
             elif self._columns is None:
                 mappings = [mapping_of(given.carefully(mistakes))]
             else:
-                unjudged = self._score_rows(given.pieces(), ties, threads, filled, marks)
+                unjudged = self._score_rows(given.pieces(), ties, threads, filled, marks, lost)
                 if unjudged is None:
                     filled[:] = marks[:] = 0
+                    lost.clear()
                     rows = rows_of(given.carefully(mistakes))
-                    unjudged = self._score_rows(iter([rows]), ties, 1, filled, marks)
+                    unjudged = self._score_rows(iter([rows]), ties, 1, filled, marks, lost)
                     assert unjudged is not None
-                return filled, marks, unjudged
-        return filled, marks, self._score_mappings(mappings, ties, duplicates, filled, marks)
+                return filled, marks, unjudged, lost
+        unjudged = self._score_mappings(mappings, ties, duplicates, filled, marks, lost)
+        return filled, marks, unjudged, lost
 
     def _score_mappings(
-        self, runs: Iterable[Any], ties: str, duplicates: str, filled: Array, marks: Array
+        self,
+        runs: Iterable[Any],
+        ties: str,
+        duplicates: str,
+        filled: Array,
+        marks: Array,
+        lost: list[Any],
     ) -> list[Any]:
         """Score mappings that together are one run; return their queries that are not judged."""
         if self._judgments is None:
@@ -734,8 +765,8 @@ class Evaluator:
         found = 0
         for run in runs:
             rankings = run if type(run) is dict else dict(run.items())
-            self._judgments.evaluate(rankings, ties, duplicates, filled, marks)
-            before, found = found, int(marks.sum())
+            self._judgments.evaluate(rankings, ties, duplicates, filled, marks, lost)
+            before, found = found, int(np.count_nonzero(marks))
             if len(rankings) > found - before:
                 judged = set(self.query_ids)
                 unjudged += [query for query in list(rankings) if query not in judged]
@@ -748,6 +779,7 @@ class Evaluator:
         threads: int,
         filled: Array,
         marks: Array,
+        lost: list[Any],
     ) -> list[str] | None:
         """Score rows; None where the careful reader should look at them.
 
@@ -759,7 +791,7 @@ class Evaluator:
         start = list(islice(pieces, 2))
         if threads == 1 or len(start) < 2:
             for rows in chain(start, pieces):
-                if rows is None or not evaluate(rows, ties, filled, marks, unjudged):
+                if rows is None or not evaluate(rows, ties, filled, marks, unjudged, lost):
                     return None
         else:
             waiting: deque[tuple[Any, Array, list[str]]] = deque()
@@ -769,7 +801,7 @@ class Evaluator:
                 if rows is not None:
                     part = np.zeros_like(marks)  # two pieces may hold the same query
                     strangers: list[str] = []
-                    task = pool().submit(evaluate, rows, ties, filled, part, strangers)
+                    task = pool().submit(evaluate, rows, ties, filled, part, strangers, lost)
                     waiting.append((task, part, strangers))
                     if len(waiting) > min(threads, MOST):
                         usual = _merge(*waiting.popleft(), marks, unjudged)
@@ -791,13 +823,18 @@ class Evaluator:
             judged.score_missing(filled, marks)
 
     def _result(
-        self, filled: Array, marks: Array, others: Sequence[Any], missing: str
+        self,
+        filled: Array,
+        marks: Array,
+        others: Sequence[Any],
+        lost: Sequence[tuple[Any, Any, Any]],
+        missing: str,
     ) -> Evaluation:
         queries, answerable = self.query_ids, self._answerable
         self._complete(filled, marks)
         values, lowest, highest = filled
-        retrieved = marks.view(np.bool_)
-        evaluated = int(marks.sum())
+        retrieved = marks != 0
+        evaluated = int(np.count_nonzero(marks))
         if not evaluated:
             raise ValueError(
                 f"no query in common: the qrels have {_sample(queries)}, "
@@ -809,12 +846,16 @@ class Evaluator:
             missing=len(queries) - evaluated,
             unjudged=len(others),
             no_relevant=len(queries) - int(answerable.sum()),
+            unmatched=0 if (marks & _FOUND).any() or not lost else evaluated,
         )
+        example = None
+        if coverage.unmatched:
+            example = min(lost, key=lambda one: queries.index(one[0]))
         if coverage.missing and missing == "error":
-            absent = [q for q, found in zip(queries, marks.tolist(), strict=True) if not found]
+            absent = [q for q, found in zip(queries, retrieved, strict=True) if not found]
             raise ValueError(f"the run lacks {_sample(absent)} of the qrels")
         if coverage.missing and missing == "skip":
-            queries = tuple(q for q, found in zip(queries, marks.tolist(), strict=True) if found)
+            queries = tuple(q for q, found in zip(queries, retrieved, strict=True) if found)
             values, lowest, highest = values[retrieved], lowest[retrieved], highest[retrieved]
             answerable = answerable[retrieved]
             retrieved = retrieved[retrieved]
@@ -827,6 +868,7 @@ class Evaluator:
             highest=highest,
             retrieved=retrieved,
             answerable=answerable,
+            lost=example,
         )
 
 
@@ -946,6 +988,14 @@ def evaluate(
         format=format,
         columns=columns,
         errors=errors,
+    )
+
+
+def lost_text(query: Any, judged: Any, retrieved: Any) -> str:
+    """Say that no relevant document was found in a run, with ids of both sides."""
+    return (
+        f"no relevant document was found for any query: query {query!r} has {judged!r:.80}, the "
+        f"run has {retrieved!r:.80}; are the ids the same ones?"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rankmeter._core.mappings import type_mismatch
+from rankmeter._core.ids import type_mismatch
 from rankmeter.options import check_mapping
 
 Rows = Mapping[Any, Sequence[int]]  # label to the places of its queries

@@ -7,7 +7,7 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from rankmeter._core.mappings import type_mismatch
+from rankmeter._core.ids import type_mismatch
 from rankmeter.comparison import Comparison, Settings
 from rankmeter.evaluation import (
     Duplicates,

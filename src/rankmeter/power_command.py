@@ -142,7 +142,8 @@ def _power(arguments: argparse.Namespace) -> int:
     for run in runs:
         evaluation, absent, unjudged = score_run(run, evaluator, arguments)
         evaluations[shown_name(run)] = evaluation
-        notes += run_notes(run, evaluator, absent, unjudged, arguments.missing)
+        missing = arguments.missing
+        notes += run_notes(run, evaluator, evaluation, absent, unjudged, missing)
 
     from rankmeter.spread import intervals
 

@@ -364,7 +364,7 @@ def _mixture(
 
 def _completed(scorer: Evaluator, filled: Array, retrieved: bytearray) -> Array:
     marks = np.frombuffer(retrieved, np.uint8).copy()
-    return scorer._result(filled, marks, [], "zero").values[:, 0].copy()
+    return scorer._result(filled, marks, [], [], "zero").values[:, 0].copy()
 
 
 # The choice

@@ -345,9 +345,9 @@ def _judgments(evaluator: Evaluator) -> dict[str, dict[str, float]]:
 def _scored(evaluator: Evaluator, run: Any) -> tuple[Values, Any]:
     """The values of all judged queries, and which of them the run holds."""
     threads = os.cpu_count() or 1
-    filled, marks, _ = evaluator._score(run, "docid", "error", threads, "trec")
+    filled, marks, *_ = evaluator._score(run, "docid", "error", threads, "trec")
     evaluator._complete(filled, marks)
-    return filled[0], marks.view(np.bool_)
+    return filled[0], marks != 0
 
 
 def _cut(run: Source, most: int) -> dict[str, dict[str, float]]:

@@ -14,6 +14,7 @@ from typing import IO, Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rankmeter._core.ids import maps_ids
 from rankmeter.evaluation import _extra
 from rankmeter.options import check_mapping
 
@@ -116,7 +117,7 @@ def write_run(
         target.write_chunks(_guarded(_trec_run(entries, _column(tag, f"the tag {tag!r}", ""))))
     elif target.format == "jsonl":
         target.write_chunks(_json_lines(entries, "scores"))
-    elif any(_is_mapping(ranking) for _, ranking in run.items()):
+    elif any(maps_ids(ranking, f"query {query!r}: ") for query, ranking in run.items()):
         rows = ((query, docs, _scores(docs, numbers)) for query, docs, numbers in entries)
         target.write_rows(rows, "score", "float64")
     else:
@@ -199,7 +200,7 @@ def _entries(content: Mapping[Any, Any], name: Literal["run", "qrels"]) -> Itera
             raise ValueError(f"two queries are both written as {query!r}")
         seen.add(query)
         where = f"query {query!r}: "
-        if _is_mapping(value):
+        if maps_ids(value, where):
             items = list(value.items())
             documents = [_text(document, f"{where}document") for document, _ in items]
             numbers = [
@@ -220,10 +221,6 @@ def _entries(content: Mapping[Any, Any], name: Literal["run", "qrels"]) -> Itera
         yield _Entry(query, documents, numbers)
     if not seen:
         raise ValueError(f"nothing to write: no query in the {name}")
-
-
-def _is_mapping(value: Any) -> bool:
-    return hasattr(value, "items") and hasattr(value, "keys")
 
 
 def _ranked(value: Any, where: str) -> Iterable[Any]:

@@ -12,7 +12,9 @@ of means, of missing queries and of names.
 
 query     the record of one query that every door fills and every kernel reads
 rounded   correctly rounded constants
-ranks     ranks of the judged documents from their scores; counting.h has the loops
+ids       what may be an id, and the one table in which ids are found again; mixing.h mixes
+ranks     ranks of the judged documents from their scores, and the record, which is sealed here:
+          what query.pxd promises holds whatever a door has found; counting.h has the loops
 kernels   the metrics
 mappings  the door for dicts and lists
 columns   the door for files of judgments and runs; decimal.h reads their numbers

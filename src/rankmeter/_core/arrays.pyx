@@ -15,11 +15,12 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memset
 
+from rankmeter._core.ids cimport Probe, Table, look_for, next_alike, put, tag_of_word
 from rankmeter._core.kernels cimport Metrics, complain, complaint
 from rankmeter._core.query cimport Plan, Query, Values
 from rankmeter._core.ranks cimport (
-    MOST_BEST, Scratch, Slot, any_nan, best_are_few, empty_slots, find_best, place_found, real,
-    release, reserve_counts, reserve_judged, reserve_scores, score_found, sort_grades, start,
+    MOST_BEST, Scratch, any_nan, best_are_few, find_best, open_table, place_found, real, release,
+    reserve_counts, reserve_judged, reserve_scores, score_found, sort_grades, start,
 )
 
 ctypedef fused label:
@@ -162,6 +163,7 @@ cdef Py_ssize_t read_grades(
     cdef Py_ssize_t i, count = 0
     cdef Py_ssize_t *columns
     cdef int64_t bound
+    cdef double grade
     if not all_finite(labels, n):
         for i in range(n):
             if not isfinite(<double> labels[i]):
@@ -182,8 +184,14 @@ cdef Py_ssize_t read_grades(
             count += <int64_t> labels[i] >= bound
     reserve_judged(scratch, count)
     for i in range(count):
+        grade = <double> labels[columns[i]]
+        if not isfinite(grade):                 # since it was looked at first
+            problem.fault = BAD_GRADE
+            problem.place = columns[i]
+            problem.number = grade
+            return 0
         scratch.found[i].place = columns[i]
-        scratch.found[i].grade = scratch.grades[i] = <double> labels[columns[i]]
+        scratch.found[i].grade = scratch.grades[i] = grade
     return count
 
 
@@ -424,6 +432,10 @@ cdef Py_ssize_t find_in_best(
     for j in range(n_best):
         grade = value_at(labels, row, scratch.found[j].place)
         if grade >= plan.lowest:
+            # The tally is still there: a grade that it does not hold was changed meanwhile.
+            if not 0.0 <= grade < 16.0 or scratch.counts[<Py_ssize_t> grade] == 0:
+                return -1
+            scratch.counts[<Py_ssize_t> grade] -= 1
             scratch.found[n_found] = scratch.found[j]
             scratch.found[n_found].grade = grade
             n_found += 1
@@ -572,43 +584,31 @@ def evaluate_scores(
 
 # Rankings
 
-cdef inline unsigned int tag_of(int64_t document) noexcept nogil:
-    return <unsigned int> ((<uint64_t> document * <uint64_t> 0x9E3779B97F4A7C15) >> 32)
-
-
 cdef Py_ssize_t rank_ids(
     const integer_id *ids, Py_ssize_t n, int64_t pad, const Plan *plan, Scratch *scratch,
     Py_ssize_t n_sought, Query *record, Problem *problem,
 ) except -1 nogil:
     """Find the sought documents in a row of ids."""
-    cdef Py_ssize_t i, j, base, depth, size = 16, found = 0
-    cdef unsigned int tag, slot, mask
+    cdef Py_ssize_t i, j, depth, found = 0
     cdef int64_t document
-    cdef Slot *slots
+    cdef Table table
+    cdef Probe probe
     while n > 0 and ids[n - 1] == pad:
         n -= 1
     record.n_retrieved = n
     depth = min(n, plan.depth, 0x3FFFFFFF)
-    while size < 4 * depth:
-        size *= 2
-    slots = empty_slots(scratch, size, depth)
-    base = scratch.base
-    mask = <unsigned int> (size - 1)
+    open_table(scratch, depth, 4, &table)
     for i in range(depth):
         document = ids[i]
-        tag = tag_of(document)
-        slot = tag & mask
-        while slots[slot].place > base:
-            j = slots[slot].place - base - 1
-            if slots[slot].tag == tag and ids[j] == document:
+        probe = look_for(tag_of_word(<uint64_t> document))
+        while next_alike(&table, &probe):
+            if ids[probe.place] == document:
                 problem.fault = ID_AFTER_PAD if document == pad else ID_TWICE
                 problem.place = i
                 problem.id = document
-                problem.number = <double> j
+                problem.number = <double> probe.place
                 return 0
-            slot = (slot + 1) & mask
-        slots[slot].tag = tag
-        slots[slot].place = <int> (base + i + 1)
+        put(&table, &probe, i)
         if document < 0 or document == pad:
             problem.fault = ID_AFTER_PAD if document == pad else ID_NEGATIVE
             problem.place = i
@@ -616,17 +616,14 @@ cdef Py_ssize_t rank_ids(
             return 0
     for j in range(n_sought):
         document = scratch.found[j].place
-        tag = tag_of(document)
-        slot = tag & mask
-        while slots[slot].place > base:
-            i = slots[slot].place - base - 1
-            if slots[slot].tag == tag and ids[i] == document:
-                scratch.found[found].rank = i + 1
+        probe = look_for(tag_of_word(<uint64_t> document))
+        while next_alike(&table, &probe):
+            if ids[probe.place] == document:
+                scratch.found[found].rank = probe.place + 1
                 scratch.found[found].tied = 1
                 scratch.found[found].grade = scratch.found[j].grade
                 found += 1
                 break
-            slot = (slot + 1) & mask
     return found
 
 

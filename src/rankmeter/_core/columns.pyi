@@ -49,6 +49,7 @@ class Columns:
         values: npt.NDArray[np.float64],
         retrieved: npt.NDArray[np.uint8],
         unjudged: list[str],
+        lost: list[tuple[str, str, str]] | None = None,
     ) -> bool: ...
 
 def last_query(text: npt.NDArray[np.uint8], length: int) -> int: ...

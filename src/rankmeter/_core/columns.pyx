@@ -6,27 +6,26 @@ what is unusual (interleaved queries, a line that is not as it should be, a docu
 described here but left to the careful reader, which gives the same digits or says what is wrong.
 """
 
-from os import urandom
-
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.math cimport floor, isfinite
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
 
-from rankmeter._core.kernels cimport Metrics, complain, complaint, score_empty
+from rankmeter._core.ids cimport Probe, Slot, Table, look_for, mix_bytes, next_alike, put
+from rankmeter._core.kernels cimport Metrics, check_shapes, complain, complaint, score_empty
 from rankmeter._core.query cimport Plan, Query, Values
 from rankmeter._core.ranks cimport (
-    BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Slot, Ties, any_tied, empty_slots, place_found,
+    BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Ties, any_tied, open_table, place_found,
     places_by_grade, release, reserve_judged, score_found, start, ties_of,
 )
 
 
+cdef extern from "thresholds.h":
+    Py_ssize_t threshold "RANKMETER_THRESHOLD" (Py_ssize_t usual) noexcept nogil
+
 cdef extern from "decimal.h":
     bint rankmeter_decimal(const char *text, Py_ssize_t length, double *number) noexcept nogil
-
-
-cdef uint64_t SEED = int.from_bytes(urandom(8), "little")
 
 
 cdef struct Text:               # bytes that somebody else owns
@@ -43,25 +42,8 @@ cdef inline bint is_blank(char letter) noexcept nogil:
     return letter == b" " or 9 <= letter <= 13
 
 
-cdef inline uint64_t hash_of(Text text) noexcept nogil:
-    """Eight bytes at a time. Equal hashes are checked against the bytes, so that no result depends
-    on the seed; without one, a file could be made of ids that all collide."""
-    cdef uint64_t mixed = SEED ^ (<uint64_t> text.length * <uint64_t> 0x9E3779B97F4A7C15)
-    cdef uint64_t part
-    cdef const char *p = text.start
-    cdef Py_ssize_t left = text.length
-    while left >= 8:
-        memcpy(&part, p, 8)
-        mixed = (mixed ^ part) * <uint64_t> 0xD6E8FEB86659FD93
-        mixed ^= mixed >> 32
-        p += 8
-        left -= 8
-    part = 0
-    if left:
-        memcpy(&part, p, left)
-        mixed = (mixed ^ part) * <uint64_t> 0xD6E8FEB86659FD93
-        mixed ^= mixed >> 32
-    return mixed * <uint64_t> 0x9E3779B97F4A7C15
+cdef inline unsigned int tag_of(Text text) noexcept nogil:
+    return <unsigned int> (mix_bytes(text.start, text.length) >> 32)
 
 
 cdef inline Text next_field(const char **p, const char *end) noexcept nogil:
@@ -355,16 +337,16 @@ cdef struct Block:              # the rows of one query of a run
     Py_ssize_t n
     Py_ssize_t capacity
     Text *documents
-    uint64_t *hashes
     double *scores
-    unsigned int mask           # of the hash table in the scratch
+    unsigned int *tags
+    Table table                 # of the documents, in the scratch
 
 
 # Judgments
 
 cdef struct Entry:
     Text document
-    uint64_t hash
+    unsigned int tag
     double grade
 
 
@@ -403,7 +385,7 @@ cdef void order_by_grade(
 
 cdef struct Judged:             # the judgments of one query
     Text query
-    uint64_t hash
+    unsigned int tag
     Py_ssize_t first            # entries[first .. first + n - 1], best grade first
     Py_ssize_t n
     Py_ssize_t n_sought
@@ -443,8 +425,7 @@ cdef class Columns:
     cdef Judged *judged
     cdef Entry *entries
     cdef double *grades             # parallel to the entries
-    cdef Slot *slots                # from the hash of a query to its place + 1
-    cdef unsigned int mask
+    cdef Table table                # of the queries
 
     def __cinit__(self, Rows rows not None, Metrics metrics not None):
         self.rows = rows
@@ -458,7 +439,7 @@ cdef class Columns:
         free(self.judged)
         free(self.entries)
         free(self.grades)
-        free(self.slots)
+        free(self.table.slots)
 
     cdef bint read(self) except -1:
         cdef Reader reader = self.rows.reader
@@ -477,7 +458,7 @@ cdef class Columns:
                     break
                 step(&reader, &row)
                 if n == capacity:
-                    capacity = max(1024, 2 * capacity)
+                    capacity = max(threshold(1024), 2 * capacity)
                     grown = realloc(self.entries, capacity * sizeof(Entry))
                     if grown == NULL:
                         with gil:
@@ -490,7 +471,7 @@ cdef class Columns:
                         break
                 entry = &self.entries[n]
                 entry.document = row.document
-                entry.hash = hash_of(row.document)
+                entry.tag = tag_of(row.document)
                 entry.grade = row.number
                 n += 1
                 self.judged[current].n += 1
@@ -514,28 +495,20 @@ cdef class Columns:
         """Sort the judgments of a query; False where one document is judged twice."""
         cdef Entry *entries = self.entries + judged.first
         cdef double *grades = self.grades + judged.first
-        cdef Py_ssize_t i, j, place
+        cdef Py_ssize_t i, place
         cdef Py_ssize_t n = judged.n
         cdef int what
-        cdef Slot *slots
-        cdef unsigned int tag, slot, mask
-        cdef Py_ssize_t size = 16
+        cdef Table table
+        cdef Probe probe
         if n > 0x3FFFFFFF:
             return False
-        while size < 2 * n:
-            size *= 2
-        slots = empty_slots(scratch, size, n)
-        mask = <unsigned int> (size - 1)
+        open_table(scratch, n, 2, &table)
         for i in range(n):
-            tag = <unsigned int> (entries[i].hash >> 32)
-            slot = tag & mask
-            while slots[slot].place > scratch.base:
-                j = slots[slot].place - scratch.base - 1
-                if slots[slot].tag == tag and same(entries[i].document, entries[j].document):
+            probe = look_for(entries[i].tag)
+            while next_alike(&table, &probe):
+                if same(entries[i].document, entries[probe.place].document):
                     return False
-                slot = (slot + 1) & mask
-            slots[slot].tag = tag
-            slots[slot].place = <int> (scratch.base + i + 1)
+            put(&table, &probe, i)
         reserve_judged(scratch, n)
         order_by_grade(entries, n, grades, scratch.columns)
         judged.n_sought = 0
@@ -552,66 +525,65 @@ cdef class Columns:
 
     cdef Py_ssize_t add_query(self, Text query, Py_ssize_t first) except -2 nogil:
         """The place of a new query; -1 where it was there before."""
-        cdef uint64_t hash = hash_of(query)
-        cdef unsigned int tag = <unsigned int> (hash >> 32), slot
-        cdef Py_ssize_t i, size
-        cdef void *grown
+        cdef Probe probe
         if self.n_queries >= 0x3FFFFFFF:
             return -1
-        size = <Py_ssize_t> self.mask + 1
-        if self.slots == NULL or 2 * (self.n_queries + 1) > size:
-            size = 1024 if self.slots == NULL else 2 * size
-            grown = realloc(self.judged, size * sizeof(Judged))
-            if grown == NULL:
-                with gil:
-                    raise MemoryError()
-            self.judged = <Judged *> grown
-            free(self.slots)
-            self.slots = <Slot *> malloc(size * sizeof(Slot))
-            if self.slots == NULL:
-                with gil:
-                    raise MemoryError()
-            memset(self.slots, 0, size * sizeof(Slot))
-            self.mask = <unsigned int> (size - 1)
-            for i in range(self.n_queries):
-                slot = <unsigned int> (self.judged[i].hash >> 32) & self.mask
-                while self.slots[slot].place:
-                    slot = (slot + 1) & self.mask
-                self.slots[slot].tag = <unsigned int> (self.judged[i].hash >> 32)
-                self.slots[slot].place = <int> (i + 1)
-        slot = tag & self.mask
-        while self.slots[slot].place:
-            i = self.slots[slot].place - 1
-            if self.slots[slot].tag == tag and same(self.judged[i].query, query):
+        if self.table.slots == NULL or 2 * self.n_queries > <Py_ssize_t> self.table.mask:
+            self.grow()
+        probe = look_for(tag_of(query))
+        while next_alike(&self.table, &probe):
+            if same(self.judged[probe.place].query, query):
                 return -1
-            slot = (slot + 1) & self.mask
-        self.slots[slot].tag = tag
-        self.slots[slot].place = <int> (self.n_queries + 1)
-        self.judged[self.n_queries] = Judged(query, hash, first, 0, 0)
+        put(&self.table, &probe, self.n_queries)
+        self.judged[self.n_queries] = Judged(query, probe.tag, first, 0, 0)
         self.n_queries += 1
         return self.n_queries - 1
 
+    cdef int grow(self) except -1 nogil:
+        """Make room for twice as many queries."""
+        cdef Py_ssize_t i, size = max(threshold(1024), 2 * (<Py_ssize_t> self.table.mask + 1))
+        cdef Probe probe
+        cdef void *grown = realloc(self.judged, size * sizeof(Judged))
+        if grown == NULL:
+            with gil:
+                raise MemoryError()
+        self.judged = <Judged *> grown
+        grown = malloc(size * sizeof(Slot))
+        if grown == NULL:
+            with gil:
+                raise MemoryError()
+        free(self.table.slots)
+        self.table = Table(<Slot *> grown, <unsigned int> (size - 1), 0)
+        memset(grown, 0, size * sizeof(Slot))
+        for i in range(self.n_queries):
+            probe = look_for(self.judged[i].tag)
+            while next_alike(&self.table, &probe):
+                pass                    # no two are the same
+            put(&self.table, &probe, i)
+        return 0
+
     cdef Py_ssize_t find_query(self, Text query) noexcept nogil:
-        cdef unsigned int tag = <unsigned int> (hash_of(query) >> 32)
-        cdef unsigned int slot = tag & self.mask
-        cdef Py_ssize_t i
-        while self.slots[slot].place:
-            i = self.slots[slot].place - 1
-            if self.slots[slot].tag == tag and same(self.judged[i].query, query):
-                return i
-            slot = (slot + 1) & self.mask
+        cdef Probe probe = look_for(tag_of(query))
+        while next_alike(&self.table, &probe):
+            if same(self.judged[probe.place].query, query):
+                return probe.place
         return -1
 
     def mark_answerable(self, unsigned char[::1] answerable):
         """Set a 1 for every query that has a document of grade 1 or higher."""
         cdef Py_ssize_t i
-        for i in range(min(self.n_queries, answerable.shape[0])):
+        if not self.usual or answerable.shape[0] != self.n_queries:
+            raise ValueError("there are no judgments, or answerable is of the wrong shape")
+        for i in range(self.n_queries):
             answerable[i] = self.grades[self.judged[i].first] >= 1.0
 
     def score_missing(self, double[:, :, ::1] values, const unsigned char[::1] retrieved):
         """Fill the rows of `values` for the queries that no run held, as for empty rankings."""
         cdef Py_ssize_t i
-        for i in range(min(self.n_queries, retrieved.shape[0], values.shape[1])):
+        if not self.usual:
+            raise ValueError("there are no judgments")
+        check_shapes(&self.metrics.plan, self.n_queries, values, retrieved)
+        for i in range(self.n_queries):
             if not retrieved[i]:
                 score_empty(
                     &self.metrics.plan, self.grades + self.judged[i].first, self.judged[i].n,
@@ -634,6 +606,7 @@ cdef class Columns:
     def evaluate(
         self, Rows rows not None, str ties not None,
         double[:, :, ::1] values, unsigned char[::1] retrieved, list unjudged not None,
+        list lost=None,
     ):
         """Score the queries of a run, or of some of its rows.
 
@@ -645,9 +618,13 @@ cdef class Columns:
         values : float64 array, 3 x queries x metrics
             The values, and the lowest and the highest that an order of equal scores can give.
         retrieved : uint8 array, queries
-            Set for every query of the rows that is judged.
+            Set for every query of the rows that is judged: 1, or 3 where a document that is sought
+            was found.
         unjudged : list
             Extended by the queries of the rows that are not.
+        lost : list, optional
+            Extended by (query, sought document, retrieved document) of one query for which none
+            was found.
 
         Returns
         -------
@@ -659,20 +636,17 @@ cdef class Columns:
         cdef Block block
         cdef Scratch scratch
         cdef Text *strangers = NULL         # queries that are not judged
+        cdef Text example[3]
         cdef Py_ssize_t i, n_strangers = 0
         cdef int usual = 1
         cdef Ties order = ties_of(ties)
-        if (
-            not self.usual
-            or values.shape[0] != 3
-            or values.shape[1] != self.n_queries
-            or values.shape[2] != self.metrics.plan.n_tasks
-            or retrieved.shape[0] != self.n_queries
-        ):
-            raise ValueError("values or retrieved are of the wrong shape")
+        if not self.usual:
+            raise ValueError("there are no judgments")
+        check_shapes(&self.metrics.plan, self.n_queries, values, retrieved)
         self.metrics.require_expectations(order == EXPECTED)
         if not rows.usual:
             return False
+        example[0].start = NULL
         start(&scratch)
         memset(&block, 0, sizeof(Block))
         try:
@@ -680,10 +654,12 @@ cdef class Columns:
                 while usual == 1:
                     usual = self.score_next(
                         &reader, order, &block, &scratch, &values[0, 0, 0], &retrieved[0],
-                        &strangers, &n_strangers,
+                        &strangers, &n_strangers, example,
                     )
             for i in range(n_strangers):
                 unjudged.append(text_of(strangers[i]))
+            if lost is not None and example[0].start != NULL:
+                lost.append((text_of(example[0]), text_of(example[1]), text_of(example[2])))
         finally:
             release(&scratch)
             free(block.documents)
@@ -693,9 +669,11 @@ cdef class Columns:
     cdef int score_next(
         self, Reader *reader, Ties order, Block *block, Scratch *scratch,
         double *values, unsigned char *retrieved, Text **strangers, Py_ssize_t *n_strangers,
+        Text *example,
     ) except -2 nogil:
         """Score the next query: 1; 0 where there is none; -1 for the careful reader."""
         cdef Text query
+        cdef Judged *judged
         cdef Py_ssize_t place, n_tasks = self.metrics.plan.n_tasks
         cdef void *grown
         if not read_block(reader, &query, block, scratch):
@@ -706,15 +684,22 @@ cdef class Columns:
         if place >= 0:
             if retrieved[place]:
                 return -1
-            retrieved[place] = 1
             values += place * n_tasks
-            self.score(
+            judged = &self.judged[place]
+            if self.score(
                 place, block, order, scratch,
                 Values(
                     values, values + self.n_queries * n_tasks,
                     values + 2 * self.n_queries * n_tasks,
                 ),
-            )
+            ):
+                retrieved[place] = 3
+            else:
+                retrieved[place] = 1
+                if judged.n_sought:
+                    example[0] = query
+                    example[1] = self.entries[judged.first].document
+                    example[2] = block.documents[0]
             return 1
         if n_strangers[0] % 1024 == 0:
             grown = realloc(strangers[0], (n_strangers[0] + 1024) * sizeof(Text))
@@ -726,31 +711,29 @@ cdef class Columns:
         n_strangers[0] += 1
         return 1
 
-    cdef int score(
+    cdef bint score(
         self, Py_ssize_t place, Block *block, Ties order, Scratch *scratch, Values values
     ) except -1 nogil:
-        """Score one query, whose documents are in the hash table of the scratch."""
+        """Score one query, whose documents are in a table; returns whether one was sought and
+        found."""
         cdef Judged *judged = &self.judged[place]
         cdef Entry *entries = self.entries + judged.first
         cdef const Plan *plan = &self.metrics.plan
         cdef Query record
-        cdef Py_ssize_t i, j, n_found = 0
-        cdef unsigned int tag, slot
+        cdef Py_ssize_t i, n_found = 0
+        cdef bint found_any
+        cdef Probe probe
         reserve_judged(scratch, judged.n_sought)
         for i in range(judged.n_sought):
-            tag = <unsigned int> (entries[i].hash >> 32)
-            slot = tag & block.mask
-            while scratch.slots[slot].place > scratch.base:
-                j = scratch.slots[slot].place - scratch.base - 1
-                if scratch.slots[slot].tag == tag and same(
-                    block.documents[j], entries[i].document
-                ):
-                    scratch.found[n_found].place = j
-                    scratch.found[n_found].score = block.scores[j]
+            probe = look_for(entries[i].tag)
+            while next_alike(&block.table, &probe):
+                if same(block.documents[probe.place], entries[i].document):
+                    scratch.found[n_found].place = probe.place
+                    scratch.found[n_found].score = block.scores[probe.place]
                     scratch.found[n_found].grade = entries[i].grade
                     n_found += 1
                     break
-                slot = (slot + 1) & block.mask
+        found_any = n_found > 0
         record.n_retrieved = block.n
         record.n_judged = judged.n
         record.n_ideal = judged.n_sought
@@ -760,45 +743,44 @@ cdef class Columns:
         )
         if order == BY_ID and any_tied(scratch, n_found):
             break_ties(block, scratch, n_found)
-        return score_found(plan, order == EXPECTED, scratch, n_found, &record, &values)
+        score_found(plan, order == EXPECTED, scratch, n_found, &record, &values)
+        return found_any
 
 
 # Runs
 
 cdef int reserve_block(Block *block, Py_ssize_t n) except -1 nogil:
     """Keep what is there; the three arrays lie in one piece of memory."""
-    cdef Py_ssize_t size = sizeof(Text) + sizeof(uint64_t) + sizeof(double)
-    cdef Block larger
+    cdef Py_ssize_t size = sizeof(Text) + sizeof(double) + sizeof(unsigned int)
+    cdef Block larger = block[0]
     if n <= block.capacity:
         return 0
-    larger.n = block.n
-    larger.mask = block.mask
-    larger.capacity = max(2 * n, 1024)
+    larger.capacity = max(2 * n, threshold(1024))
     larger.documents = <Text *> malloc(larger.capacity * size)
     if larger.documents == NULL:
         with gil:
             raise MemoryError()
-    larger.hashes = <uint64_t *> (larger.documents + larger.capacity)
-    larger.scores = <double *> (larger.hashes + larger.capacity)
+    larger.scores = <double *> (larger.documents + larger.capacity)
+    larger.tags = <unsigned int *> (larger.scores + larger.capacity)
     if block.n:
         memcpy(larger.documents, block.documents, block.n * sizeof(Text))
-        memcpy(larger.hashes, block.hashes, block.n * sizeof(uint64_t))
         memcpy(larger.scores, block.scores, block.n * sizeof(double))
+        memcpy(larger.tags, block.tags, block.n * sizeof(unsigned int))
     free(block.documents)
     block[0] = larger
     return 0
 
 
 cdef int read_block(Reader *reader, Text *query, Block *block, Scratch *scratch) except -1 nogil:
-    """Read the rows of one query, and put its documents into a hash table.
+    """Read the rows of one query, and put its documents into a table.
 
     Returns 0 where the careful reader should look at them. `block.n` is 0 behind the last row.
     """
     cdef Row row
-    cdef Py_ssize_t i, j, size = 16
-    cdef unsigned int tag, slot
+    cdef Py_ssize_t i
     cdef int usual
-    cdef Slot *slots
+    cdef Table table
+    cdef Probe probe
     block.n = 0
     while True:
         usual = next_row(reader, &row)
@@ -813,25 +795,19 @@ cdef int read_block(Reader *reader, Text *query, Block *block, Scratch *scratch)
         step(reader, &row)
         reserve_block(block, block.n + 1)
         block.documents[block.n] = row.document
-        block.hashes[block.n] = hash_of(row.document)
+        block.tags[block.n] = tag_of(row.document)
         block.scores[block.n] = row.number
         block.n += 1
     if block.n > 0x3FFFFFFF:
         return 0
-    while size < 2 * block.n:
-        size *= 2
-    slots = empty_slots(scratch, size, block.n)
-    block.mask = <unsigned int> (size - 1)
+    open_table(scratch, block.n, 2, &table)
+    block.table = table
     for i in range(block.n):
-        tag = <unsigned int> (block.hashes[i] >> 32)
-        slot = tag & block.mask
-        while slots[slot].place > scratch.base:
-            j = slots[slot].place - scratch.base - 1
-            if slots[slot].tag == tag and same(block.documents[i], block.documents[j]):
+        probe = look_for(block.tags[i])
+        while next_alike(&table, &probe):
+            if same(block.documents[i], block.documents[probe.place]):
                 return 0
-            slot = (slot + 1) & block.mask
-        slots[slot].tag = tag
-        slots[slot].place = <int> (scratch.base + i + 1)
+        put(&table, &probe, i)
     return 1
 
 

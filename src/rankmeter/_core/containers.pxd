@@ -1,18 +1,16 @@
 """Python's own containers, read in place: what the doors for them share."""
 
-from cpython.long cimport PyLong_CheckExact
-from cpython.object cimport PyObject, PyObject_Hash
-from cpython.unicode cimport PyUnicode_CheckExact
-from libc.stdint cimport uint64_t
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
+from cpython.object cimport PyObject, PyTypeObject
 
 
 cdef extern from "Python.h":
-    ctypedef struct PyASCIIObject:
-        Py_hash_t hash
     ctypedef struct PyListObject:
         PyObject **ob_item
     bint PyObject_RichCompareBool(object a, object b, int operation) except -1
     int Py_EQ
+    PyTypeObject *Py_TYPE(object instance)
+    PyTypeObject PyFloat_Type
 
 cdef extern from *:
     """
@@ -28,15 +26,15 @@ cdef enum:
     BATCH = 32              # documents that are asked for before the first is needed
 
 
-cdef inline bint is_exact_id(PyObject *document) noexcept:
-    return PyUnicode_CheckExact(<object> document) or PyLong_CheckExact(<object> document)
+cdef inline bint read_double(PyObject *value, double *number, PyTypeObject **latest) noexcept:
+    """The double that a float holds, or an instance of a subclass, such as numpy's float64.
 
-
-cdef inline unsigned int tag_of(PyObject *document) except? 0:
-    """32 well-mixed bits of the hash. Strings keep theirs, mostly."""
-    cdef Py_hash_t value = -1
-    if PyUnicode_CheckExact(<object> document):
-        value = (<PyASCIIObject *> document).hash
-    if value == -1:
-        value = PyObject_Hash(<object> document)
-    return <unsigned int> ((<uint64_t> value * <uint64_t> 0x9E3779B97F4A7C15) >> 32)
+    No code of the caller's is run. False for other types. `latest` is the type of the value before,
+    which is likely to come again.
+    """
+    if Py_TYPE(<object> value) != latest[0]:
+        if not PyFloat_Check(<object> value):
+            return False
+        latest[0] = Py_TYPE(<object> value)
+    number[0] = PyFloat_AS_DOUBLE(<object> value)
+    return True

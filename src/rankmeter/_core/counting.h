@@ -4,6 +4,8 @@
 #ifndef RANKMETER_COUNTING_H
 #define RANKMETER_COUNTING_H
 
+#include "thresholds.h"
+
 #if defined(__GNUC__) && defined(__x86_64__)
 #define RANKMETER_AVX2 __attribute__((target("avx2")))
 static int rankmeter_has_avx2(void) { return __builtin_cpu_supports("avx2"); }
@@ -77,8 +79,6 @@ RANKMETER_AVX2 static void rankmeter_count_double_avx2(
 #define rankmeter_count_float_avx2 rankmeter_count_float
 #define rankmeter_count_double_avx2 rankmeter_count_double
 #endif
-
-#define RANKMETER_LANES 64
 
 /* A block fits the counters whatever its scores are. */
 #define RANKMETER_BLOCK ((Py_ssize_t) 1 << 30)

@@ -6,19 +6,26 @@ by a list of this module. Everything else is read with Python's own operations i
 this module, to the same digits.
 """
 
-from operator import itemgetter
+from fractions import Fraction
+from numbers import Integral
+from operator import index, itemgetter
 
 cimport cython
 from cpython.dict cimport PyDict_Next
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_CheckExact
+from cpython.float cimport PyFloat_AsDouble
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.unicode cimport PyUnicode_CheckExact
 from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, sqrt
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memcpy, memset
 
 from rankmeter._core.containers cimport (
-    BATCH, Py_EQ, PyListObject, PyObject_RichCompareBool, is_exact_id, prefetch, tag_of,
+    BATCH, Py_EQ, PyFloat_Type, PyListObject, PyObject_RichCompareBool, prefetch, read_double,
+)
+from rankmeter._core.ids cimport (
+    Probe, Slot, Table, any_escaped, is_exact_id, keys_of, look_for, next_alike, no_id, put, tag_of,
+    why_no_id,
 )
 from rankmeter._core.kernels cimport Metrics
 from rankmeter._core.query cimport Query, Values
@@ -27,11 +34,21 @@ from rankmeter._core.ranks cimport (
 )
 
 
+from rankmeter._core.ids import check_ids, maps_ids, type_mismatch
+
+
 cdef extern from "Python.h":
     int Py_LT
+    bint PyUnicode_IS_COMPACT_ASCII(object text)
+
+cdef double EXACT_INTEGERS = 9007199254740992.0     # from 2^53 on, doubles skip integers
+
+cdef extern from "thresholds.h":
+    Py_ssize_t threshold "RANKMETER_THRESHOLD" (Py_ssize_t usual) noexcept nogil
+
+cdef Py_ssize_t SHORT = threshold(8)    # insertion sort up to here
 
 cdef enum:
-    SHORT = 8               # insertion sort up to here
     MOST_DOCUMENTS = 0x1FFFFFFF
 
 # What a document gets from a run that holds it, before the weight.
@@ -47,12 +64,6 @@ SCALES = {
 }
 
 cdef object ABSENT = object()                       # the ranking of a query that a run lacks
-
-
-# One place of the hash table that finds documents.
-cdef struct Slot:
-    unsigned int tag
-    int place               # among the documents + 1; 0: empty
 
 
 cdef struct Keyed:
@@ -211,9 +222,8 @@ cdef class Union:
     cdef Keyed *keyed
     cdef Keyed *spare
     cdef Py_ssize_t *last       # 1 + the last run that held the document
-    cdef Slot *slots
+    cdef Table table            # of exact documents
     cdef Py_ssize_t n_slots
-    cdef unsigned int mask
 
     def __cinit__(self, tuple names not None, scale, double k):
         self.names = names
@@ -228,7 +238,7 @@ cdef class Union:
     def __dealloc__(self):
         free(self.parts)
         free(self.memory)
-        free(self.slots)
+        free(self.table.slots)
 
     cdef int reserve(self, Py_ssize_t n) except -1:
         """Make room for `n` documents of all runs together."""
@@ -277,6 +287,7 @@ cdef class Union:
         if not self.read_exact(query, rankings):
             self.documents = []
             self.read_any(query, rankings)
+        self.check_kinds(query)
         for i in range(self.n_parts):
             self.share(query, &self.parts[i])
         return 0
@@ -302,15 +313,15 @@ cdef class Union:
         while size < 2 * total:
             size *= 2
         if size > self.n_slots:
-            free(self.slots)
-            self.slots = NULL
+            free(self.table.slots)
+            self.table.slots = NULL
             self.n_slots = 0
-            self.slots = <Slot *> malloc(size * sizeof(Slot))
-            if self.slots == NULL:
+            self.table.slots = <Slot *> malloc(size * sizeof(Slot))
+            if self.table.slots == NULL:
                 raise MemoryError()
             self.n_slots = size
-        memset(self.slots, 0, size * sizeof(Slot))
-        self.mask = <unsigned int> (size - 1)
+        memset(self.table.slots, 0, size * sizeof(Slot))
+        self.table.mask = <unsigned int> (size - 1)
         for i in range(self.n_parts):
             n = 0
             ranking = rankings[i]
@@ -326,23 +337,16 @@ cdef class Union:
 
     cdef inline Py_ssize_t place_of(self, PyObject *document) except -1:
         """The place of an exact id among the documents, new or not."""
-        cdef unsigned int tag = tag_of(document)
-        cdef unsigned int slot = tag & self.mask
+        cdef Probe probe = look_for(tag_of(document))
         cdef PyObject **known = (<PyListObject *> self.documents).ob_item
-        cdef Py_ssize_t j
-        while self.slots[slot].place:
-            j = self.slots[slot].place - 1
-            if self.slots[slot].tag == tag and PyObject_RichCompareBool(
-                <object> known[j], <object> document, Py_EQ
-            ):
-                return j
-            slot = (slot + 1) & self.mask
-        j = len(self.documents)
+        cdef Py_ssize_t place = len(self.documents)
+        while next_alike(&self.table, &probe):
+            if PyObject_RichCompareBool(<object> known[probe.place], <object> document, Py_EQ):
+                return probe.place
+        put(&self.table, &probe, place)
         self.documents.append(<object> document)
-        self.slots[slot].tag = tag
-        self.slots[slot].place = <int> (j + 1)
-        self.last[j] = 0
-        return j
+        self.last[place] = 0
+        return place
 
     cdef Py_ssize_t read_exact_dict(self, dict ranking, Py_ssize_t i, Py_ssize_t n) except -2:
         """The number of documents; -1 where one, or a score, is not exact or not right."""
@@ -350,6 +354,7 @@ cdef class Union:
         cdef PyObject *values[BATCH]
         cdef PyObject *value
         cdef Part *part = &self.parts[i]
+        cdef PyTypeObject *floating = &PyFloat_Type
         cdef Py_ssize_t position = 0, size, j
         cdef double number
         with cython.critical_section(ranking):
@@ -368,15 +373,15 @@ cdef class Union:
                     return part.n + size
                 for j in range(size):
                     value = values[j]
-                    if PyFloat_CheckExact(<object> value):
-                        number = PyFloat_AS_DOUBLE(<object> value)
-                    elif PyLong_CheckExact(<object> value):
+                    if not read_double(value, &number, &floating):
+                        if not PyLong_CheckExact(<object> value):
+                            return -1
                         try:
                             number = PyLong_AsDouble(<object> value)
                         except OverflowError:
                             return -1
-                    else:
-                        return -1
+                        if not -EXACT_INTEGERS < number < EXACT_INTEGERS:
+                            return -1
                     if not isfinite(number) or not is_exact_id(documents[j]):
                         return -1       # the careful path looks closer
                     part.scores[part.n] = number
@@ -419,7 +424,7 @@ cdef class Union:
                 read.append(([], [], False))
             else:
                 where = f"query {query!r}: run {self.names[i]!r}: "
-                read.append(pairs(rankings[i], where, self.scale < RANK))
+                read.append(pairs(rankings[i], where, self.scale))
         sizes = <Py_ssize_t *> malloc(max(self.n_parts, 1) * sizeof(Py_ssize_t))
         if sizes == NULL:
             raise MemoryError()
@@ -439,6 +444,25 @@ cdef class Union:
                 part.n = sizes[i]
         finally:
             free(sizes)
+        return 0
+
+    cdef int check_kinds(self, object query) except -1:
+        """Refuse runs whose ids are of types that can never match."""
+        cdef Py_ssize_t i, j, k
+        cdef list ids = []
+        if len({type(document) for document in self.documents}) < 2:
+            return 0
+        for i in range(self.n_parts):
+            places = [self.parts[i].places[j] for j in range(self.parts[i].n)]
+            ids.append([self.documents[place] for place in places])
+        for i in range(self.n_parts):
+            for k in range(i):
+                mismatch = type_mismatch(ids[k], ids[i])
+                if mismatch:
+                    raise TypeError(
+                        f"query {query!r}: no document of run {self.names[k]!r} can be in run "
+                        f"{self.names[i]!r}{mismatch}"
+                    )
         return 0
 
     # What they get
@@ -482,19 +506,17 @@ cdef class Union:
                 end += 1
             if end - first > 1:
                 try:
-                    if end - first == 2:
-                        if PyObject_RichCompareBool(
-                            self.documents[ordered[first].place],
-                            self.documents[ordered[first + 1].place], Py_LT,
-                        ):
+                    one = self.documents[ordered[first].place]
+                    two = self.documents[ordered[first + 1].place]
+                    if end - first == 2 and is_ascii(one) and is_ascii(two):
+                        if PyObject_RichCompareBool(one, two, Py_LT):
                             place = ordered[first].place
                             ordered[first].place = ordered[first + 1].place
                             ordered[first + 1].place = place
                     else:
-                        tied = [
-                            (self.documents[ordered[i].place], ordered[i].place)
-                            for i in range(first, end)
-                        ]
+                        ids = [self.documents[ordered[i].place] for i in range(first, end)]
+                        places = [ordered[i].place for i in range(first, end)]
+                        tied = list(zip(keys_of(ids, any_escaped(ids)), places))
                         tied.sort(key=itemgetter(0), reverse=True)
                         for i in range(first, end):
                             ordered[i].place = tied[i - first][1]
@@ -555,15 +577,23 @@ cdef class Union:
         return result
 
 
-cdef tuple pairs(object ranking, str where, bint finite):
+cdef tuple pairs(object ranking, str where, Scale scale):
     """Ids, scores and whether it is a list, of any ranking."""
     cdef list ids = []
     cdef list scores = []
     cdef double score
+    cdef bint large = False
     seen = set()
-    if hasattr(ranking, "items") and hasattr(ranking, "keys"):
+    if maps_ids(ranking, where):
         for document, value in list(ranking.items()):
             check_id(document, seen, where)
+            ids.append(document)
+            if isinstance(value, Integral):
+                value = index(value)
+                if not -EXACT_INTEGERS < value < EXACT_INTEGERS:
+                    large = True
+                scores.append(value)
+                continue
             try:
                 score = PyFloat_AsDouble(value)
             except TypeError:
@@ -576,13 +606,14 @@ cdef tuple pairs(object ranking, str where, bint finite):
                 ) from None
             if score != score:
                 raise ValueError(f"{where}the score of document {document!r} is NaN")
-            if finite and not isfinite(score):
+            if scale < RANK and not isfinite(score):
                 raise ValueError(
                     f"{where}the score of document {document!r} is {score}, which can neither be "
                     "normalised nor summed; norm='rank' and method='rrf' look at ranks only"
                 )
-            ids.append(document)
             scores.append(score)
+        if large:
+            scores = rounded(scores, ids, where, scale)
         return ids, scores, False
     kind = type(ranking).__name__
     if hasattr(ranking, "tolist"):
@@ -601,16 +632,47 @@ cdef tuple pairs(object ranking, str where, bint finite):
     return ids, [float(len(ids) - i) for i in range(len(ids))], True
 
 
+cdef list rounded(list scores, list ids, str where, Scale scale):
+    """Scores as doubles, where these would round integers together.
+
+    What only looks at ranks gets their places in the order, what is normalised the distances from
+    the lowest; what is summed as it is must be a double.
+    """
+    if scale >= RANK:
+        places = {score: place for place, score in enumerate(sorted(set(scores)))}
+        return [float(places[score]) for score in scores]
+    if scale == AS_IS:
+        base = 0
+    else:
+        base = Fraction(min(scores))
+    result = []
+    for score, document in zip(scores, ids):
+        try:
+            number = float(Fraction(score) - base)
+        except OverflowError:
+            number = INFINITY
+        if (scale == AS_IS and number != score) or number == INFINITY:
+            raise ValueError(
+                f"{where}the score of document {document!r} is no double: {score!r}; "
+                "norm='rank' and method='rrf' look at ranks only"
+            )
+        result.append(number)
+    return result
+
+
 cdef int check_id(object document, set seen, str where) except -1:
-    if document is None:
-        raise TypeError(f"{where}None is no document id")
-    try:
-        if document in seen:
-            raise ValueError(f"{where}document {document!r} stands twice in the ranking")
-        seen.add(document)
-    except TypeError as error:
-        raise TypeError(f"{where}this is no document id: {document!r} ({error})") from None
+    why = why_no_id(document)
+    if why:
+        raise no_id(f"{where}document", document, why)
+    if document in seen:
+        raise ValueError(f"{where}document {document!r} stands twice in the ranking")
+    seen.add(document)
     return 0
+
+
+cdef inline bint is_ascii(object id_) noexcept:
+    """Whether this is text that is ordered as its bytes are, whatever else there is."""
+    return PyUnicode_CheckExact(id_) and PyUnicode_IS_COMPACT_ASCII(id_)
 
 
 # Many queries
@@ -618,6 +680,23 @@ cdef int check_id(object document, set seen, str where) except -1:
 cdef int check_weights(const double[::1] weights, Py_ssize_t n) except -1:
     if weights.shape[0] != n or n == 0:
         raise ValueError("weights must be as many as runs, and there must be a run")
+    return 0
+
+
+cdef int check_runs(tuple names, list runs) except -1:
+    """Refuse queries that can be no ids, and runs whose queries can never be the same."""
+    if len(names) != len(runs):
+        raise ValueError("there must be one name for each run")
+    kinds = set()
+    for name, run in zip(names, runs):
+        check_ids(<dict?> run, f"run {name!r}: query")
+        kinds |= set(map(type, run))
+    if len(kinds) < 2:
+        return 0
+    for name, run in zip(names, runs):
+        mismatch = type_mismatch(runs[0], run)
+        if mismatch:
+            raise TypeError(f"no query of run {names[0]!r} can be in run {name!r}{mismatch}")
     return 0
 
 
@@ -651,10 +730,11 @@ def fuse(
     cdef Union union = Union(names, scale, k)
     cdef Py_ssize_t most = MOST_DOCUMENTS if depth is None else min(depth, MOST_DOCUMENTS)
     cdef dict result = {}
+    check_runs(names, runs)
     check_weights(weights, len(runs))
     queries = {}
     for run in runs:
-        queries.update(dict.fromkeys(<dict?> run))
+        queries.update(dict.fromkeys(run))
     for query in queries:
         union.read(query, [(<dict?> run).get(query, ABSENT) for run in runs])
         result[query] = union.fused(query, &weights[0], counted, most)
@@ -702,6 +782,7 @@ cdef class Mixture:
     ):
         cdef Union union = Union(names, scale, k)
         cdef Py_ssize_t i, n_judged = 0, total = 0, bound = 0
+        check_runs(names, runs)
         self.metrics = metrics
         self.n_runs = len(runs)
         self.n_queries = len(judgments)
@@ -741,7 +822,10 @@ cdef class Mixture:
         cdef double *shares = self.shares + first * self.n_runs
         cdef double grade
         cdef Part *part
-        cdef list order = sorted(range(n), key=union.documents.__getitem__, reverse=True)
+        cdef list order = sorted(
+            range(n), key=keys_of(union.documents, any_escaped(union.documents)).__getitem__,
+            reverse=True,
+        )
         cdef dict index = {}
         union.count()
         for j in range(n):
@@ -801,6 +885,8 @@ cdef class Mixture:
                 or values.shape[2] != self.metrics.plan.n_tasks):
             raise ValueError("values are of the wrong shape")
         cdef const unsigned char[::1] retrieved = self.retrieved
+        if retrieved.shape[0] != self.n_queries:
+            raise ValueError("retrieved was changed")
         start(&scratch)
         try:
             with nogil:

@@ -21,6 +21,10 @@ cdef int find_bounds(
     const Plan *plan, Query *query, Py_ssize_t *ranks, double *grades, Values *values
 ) except -1 nogil
 cdef int score_expected(const Plan *plan, Query *query, Values *values) except -1 nogil
+cdef int check_shapes(
+    const Plan *plan, Py_ssize_t n_queries, double[:, :, ::1] values,
+    const unsigned char[::1] retrieved,
+) except -1
 cdef int score_empty(
     const Plan *plan, const double *ideal, Py_ssize_t n_judged, double[:, :, ::1] values,
     Py_ssize_t row,

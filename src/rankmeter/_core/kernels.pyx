@@ -100,6 +100,21 @@ cdef void *condense(const Query *query, bint by_group, Query *condensed) except 
     return room
 
 
+cdef int check_shapes(
+    const Plan *plan, Py_ssize_t n_queries, double[:, :, ::1] values,
+    const unsigned char[::1] retrieved,
+) except -1:
+    """Of what the doors for mappings and for rows fill in."""
+    if (
+        values.shape[0] != 3
+        or values.shape[1] != n_queries
+        or values.shape[2] != plan.n_tasks
+        or retrieved.shape[0] != n_queries
+    ):
+        raise ValueError("values or retrieved are of the wrong shape")
+    return 0
+
+
 cdef int score_empty(
     const Plan *plan, const double *ideal, Py_ssize_t n_judged, double[:, :, ::1] values,
     Py_ssize_t row,

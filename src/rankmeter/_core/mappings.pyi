@@ -1,6 +1,6 @@
 """The door for dicts and lists, as Python sees it."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ class Judgments:
         duplicates: str,
         values: npt.NDArray[np.float64],
         retrieved: npt.NDArray[np.uint8],
+        lost: list[tuple[Any, Any, Any]] | None = None,
     ) -> None: ...
     def describe(
         self, i: int, ranking: Any, ties: str = "docid", duplicates: str = "error"
@@ -46,4 +47,3 @@ def score_one(
 def score_all(
     metrics: Metrics, ranked: Any, qrels: Mapping[Any, Any], duplicates: str
 ) -> list[float]: ...
-def type_mismatch(ids: Iterable[Hashable], others: Iterable[Hashable]) -> str: ...

@@ -6,30 +6,37 @@ first and then read with Python's own operations, to the same digits.
 """
 
 from bisect import bisect_left
-from numbers import Integral, Number
+from numbers import Integral
 from operator import index, itemgetter
 
 cimport cython
 from cpython.dict cimport PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memcpy, memset
 
 from rankmeter._core.containers cimport (
-    BATCH, Py_EQ, PyListObject, PyObject_RichCompareBool, is_exact_id, prefetch, tag_of,
+    BATCH, Py_EQ, PyFloat_Type, PyListObject, PyObject_RichCompareBool, prefetch, read_double,
 )
-from rankmeter._core.kernels cimport Metrics, complain, complaint, plan_of, score_empty, start_task
+from rankmeter._core.ids cimport (
+    Probe, Table, all_text, any_escaped, is_exact_id, keys_of, look_for, next_alike, no_id, put,
+    tag_of, why_no_id,
+)
+from rankmeter._core.kernels cimport (
+    Metrics, check_shapes, complain, complaint, plan_of, score_empty, start_task,
+)
 from rankmeter._core.query cimport Plan, Query, Task, Values
 from rankmeter._core.rows cimport Row, set_parameter
 from rankmeter._core.ranks cimport (
-    BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Slot, Ties, any_tied, empty_slots, finish,
-    place_found, places_by_grade, release, reserve_judged, reserve_scores, score_found, start,
-    ties_of,
+    BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Ties, any_tied, finish, open_table, place_found,
+    places_by_grade, release, reserve_judged, reserve_scores, score_found, start, ties_of,
 )
+
+from rankmeter._core.ids import check_ids, maps_ids, type_mismatch
 
 
 cdef extern from "Python.h":
@@ -170,7 +177,7 @@ cdef int read_judgments(object qrels, object query, Pool *pool) except -1:
     """Fill the pool from any mapping."""
     cdef Py_ssize_t i
     cdef double grade
-    if not hasattr(qrels, "items") or not hasattr(qrels, "keys"):
+    if not maps_ids(qrels, where(query)):
         raise TypeError(
             f"{where(query)}qrels must be a mapping from document id to grade, "
             f"not {type(qrels).__name__}"
@@ -179,8 +186,9 @@ cdef int read_judgments(object qrels, object query, Pool *pool) except -1:
     grades = []
     seen = set()
     for document, value in list(qrels.items()):
-        if document is None:
-            raise TypeError(f"{where(query)}None is no document id")
+        why = why_no_id(document)
+        if why:
+            raise no_id(f"{where(query)}judged document", document, why)
         if document in seen:
             raise ValueError(f"{where(query)}document {document!r} is judged twice")
         seen.add(document)
@@ -200,6 +208,18 @@ cdef int read_judgments(object qrels, object query, Pool *pool) except -1:
         pool.n += 1
     order_by_grade(pool)
     return 0
+
+
+cdef bint read_pool(object qrels, object query, Pool *pool) except -1:
+    """Fill the pool; returns whether all ids are exact."""
+    cdef Py_ssize_t i
+    if type(qrels) is dict and read_exact_judgments(<dict> qrels, pool):
+        return True
+    read_judgments(qrels, query, pool)
+    for i in range(pool.n):
+        if not is_exact_id(pool.documents[i]):
+            return False
+    return True
 
 
 cdef int check_gains(const Plan *plan, object query, Pool *pool) except -1:
@@ -234,53 +254,39 @@ cdef Py_ssize_t rank_exact_list(
     Py_ssize_t n_sought, bint keep_first, object query, Scratch *scratch, Py_ssize_t *n_found,
 ) except -1:
     """Find the sought documents in a list of exact ids; returns n_retrieved or NOT_EXACT."""
-    cdef Py_ssize_t i, j, n, base, depth, found = 0
-    cdef Py_ssize_t size = 16
-    cdef unsigned int tag, slot, mask
+    cdef Py_ssize_t i, j, n, depth, found = 0
     cdef PyObject **ids
-    cdef Slot *slots
+    cdef Table table
+    cdef Probe probe
     with cython.critical_section(ranking):
         n = len(ranking)
         if n > 0x3FFFFFFF:
             return NOT_EXACT
         ids = (<PyListObject *> ranking).ob_item
         depth = min(n, plan.depth)
-        while size < 2 * depth:
-            size *= 2
-        slots = empty_slots(scratch, size, depth)
-        base = scratch.base
+        open_table(scratch, depth, 2, &table)
         reserve_judged(scratch, n_sought)
-        mask = <unsigned int> (size - 1)
         for i in range(depth):
             if not is_exact_id(ids[i]):
                 return NOT_EXACT
-            tag = tag_of(ids[i])
-            slot = tag & mask
-            while slots[slot].place > base:
-                j = slots[slot].place - base - 1
-                if slots[slot].tag == tag and PyObject_RichCompareBool(
-                    <object> ids[j], <object> ids[i], Py_EQ
-                ):
+            probe = look_for(tag_of(ids[i]))
+            while next_alike(&table, &probe):
+                if PyObject_RichCompareBool(<object> ids[probe.place], <object> ids[i], Py_EQ):
                     if keep_first:
                         return NOT_EXACT        # the careful path closes the gaps
-                    raise twice(query, ranking[i], j + 1, i + 1)
-                slot = (slot + 1) & mask
-            slots[slot].tag = tag
-            slots[slot].place = <int> (base + i + 1)
+                    raise twice(query, ranking[i], probe.place + 1, i + 1)
+            put(&table, &probe, i)
         for j in range(n_sought):
-            tag = tag_of(documents[j])
-            slot = tag & mask
-            while slots[slot].place > base:
-                i = slots[slot].place - base - 1
-                if slots[slot].tag == tag and PyObject_RichCompareBool(
-                    <object> ids[i], <object> documents[j], Py_EQ
+            probe = look_for(tag_of(documents[j]))
+            while next_alike(&table, &probe):
+                if PyObject_RichCompareBool(
+                    <object> ids[probe.place], <object> documents[j], Py_EQ
                 ):
-                    scratch.found[found].rank = i + 1
+                    scratch.found[found].rank = probe.place + 1
                     scratch.found[found].tied = 1
                     scratch.found[found].grade = grades[j]
                     found += 1
                     break
-                slot = (slot + 1) & mask
     n_found[0] = found
     return n
 
@@ -295,14 +301,10 @@ cdef Py_ssize_t rank_list(
     reserve_judged(scratch, n_sought)
     for document in ranking:
         place += 1
-        if document is None:
-            raise TypeError(f"{where(query)}None at rank {place} is no document id")
-        try:
-            first = ranks.get(document)
-        except TypeError as error:
-            raise TypeError(
-                f"{where(query)}the id at rank {place} is no id: {document!r} ({error})"
-            ) from None
+        why = why_no_id(document)
+        if why:
+            raise no_id(f"{where(query)}rank {place}: document", document, why)
+        first = ranks.get(document)
         if first is not None:
             if not keep_first:
                 raise twice(query, document, first, place)
@@ -357,12 +359,13 @@ cdef int break_ties(
             groups[place][2].append(ids[i])
     for first, last, members in groups:
         if by_id:
-            judged = [(<object> documents[found[i].place], i) for i in range(first, last)]
-            judged.sort(key=itemgetter(0))
-            order = [document for document, _ in judged]
+            escaped = any_escaped(members)
+            ours = keys_of([<object> documents[found[i].place] for i in range(first, last)], escaped)
+            judged = sorted(zip(ours, range(first, last)), key=itemgetter(0))
+            order = [key for key, _ in judged]
             ahead = [0] * (len(order) + 1)
-            for member in members:
-                ahead[bisect_left(order, member)] += 1
+            for key in keys_of(members, escaped):
+                ahead[bisect_left(order, key)] += 1
             before = 0
             for j in range(len(order) - 1, -1, -1):
                 before += ahead[j + 1]
@@ -406,29 +409,35 @@ cdef Py_ssize_t rank_exact_dict(
 ) except -1:
     """Rank the sought documents in a dict of exact scores; returns n_retrieved or NOT_EXACT."""
     cdef PyObject *value
+    cdef PyObject *keys[BATCH]
     cdef PyObject *batch[BATCH]
+    cdef PyTypeObject *floating = &PyFloat_Type
     cdef Py_ssize_t position = 0, n = 0, j, found = 0, capacity, size
     cdef double number
-    cdef bint unordered = False
+    cdef bint unordered = False, all_exact
     cdef double *scores
     with cython.critical_section(run):
         capacity = len(run)
+        all_exact = all_text(run)
         reserve_scores(scratch, capacity)
         reserve_judged(scratch, n_sought)
         scores = scratch.scores
         while True:
             # Scores lie all over memory: ask for a batch of them before the first is needed.
             size = 0
-            while size < BATCH and PyDict_Next(run, &position, NULL, &value):
+            while size < BATCH and PyDict_Next(run, &position, &keys[size], &value):
                 prefetch(value)
                 batch[size] = value
                 size += 1
             if size == 0 or n + size > capacity:
                 break
+            if not all_exact:
+                for j in range(size):
+                    if not is_exact_id(keys[j]):
+                        return NOT_EXACT
             for j in range(size):
                 value = batch[j]
-                if PyFloat_CheckExact(<object> value):
-                    number = PyFloat_AS_DOUBLE(<object> value)
+                if read_double(value, &number, &floating):
                     unordered |= number != number
                 elif PyLong_CheckExact(<object> value):
                     try:
@@ -441,18 +450,16 @@ cdef Py_ssize_t rank_exact_dict(
                     return NOT_EXACT
                 scores[n + j] = number
             n += size
-        if unordered or PyDict_GetItemWithError(run, None) != NULL:
+        if unordered:
             return NOT_EXACT        # the careful path says what is wrong
         for j in range(n_sought):
             value = PyDict_GetItemWithError(run, <object> documents[j])
             if value == NULL:
                 continue
-            if PyFloat_CheckExact(<object> value):
-                number = PyFloat_AS_DOUBLE(<object> value)
-            elif PyLong_CheckExact(<object> value):
+            if not read_double(value, &number, &floating):
+                if not PyLong_CheckExact(<object> value):
+                    raise RuntimeError(f"{where(query)}the run changed while it was read")
                 number = PyLong_AsDouble(<object> value)
-            else:
-                raise RuntimeError(f"{where(query)}the run changed while it was read")
             scratch.found[found].score = number
             scratch.found[found].grade = grades[j]
             scratch.found[found].place = j
@@ -464,15 +471,38 @@ cdef Py_ssize_t rank_exact_dict(
     return n
 
 
-cdef list comparable(list scores):
-    """Scores as floats of the same order: also integers that a float would round together."""
-    for score in scores:
-        if isinstance(score, int) and not -EXACT_INTEGERS < score < EXACT_INTEGERS:
-            break
-    else:
-        return scores
-    places = {score: place for place, score in enumerate(sorted(set(scores)))}
-    return [places[score] for score in scores]
+cdef object score_of(object value, object query, object document):
+    """A score as a float, or as an integer of any size."""
+    cdef double score
+    if isinstance(value, Integral):
+        return index(value)
+    score = number(value, "score", query, document)
+    if score != score:
+        raise ValueError(f"{where(query)}the score of document {document!r} is NaN")
+    return score
+
+
+cdef bint read_scores(list values, list ids, object query, double *scores) except -1:
+    """Fill in scores as doubles; returns whether these would round integers together."""
+    cdef Py_ssize_t j
+    cdef object latest = None
+    cdef bint integral = False, large = False
+    for j in range(len(values)):
+        value = values[j]
+        if type(value) is not latest:           # an isinstance() for each would take most time
+            latest = type(value)
+            integral = isinstance(value, Integral)
+        if integral:
+            value = index(value)
+            if not -EXACT_INTEGERS < value < EXACT_INTEGERS:
+                large = True
+                continue
+            scores[j] = value
+            continue
+        scores[j] = number(value, "score", query, ids[j])
+        if scores[j] != scores[j]:
+            raise ValueError(f"{where(query)}the score of document {ids[j]!r} is NaN")
+    return large
 
 
 cdef Py_ssize_t rank_mapping(
@@ -481,39 +511,70 @@ cdef Py_ssize_t rank_mapping(
 ) except -1:
     """The same for any mapping, through a copy."""
     cdef Py_ssize_t j, n, found = 0
-    cdef list ids = []
-    cdef list scores = []
-    cdef dict places = {}
-    for document, value in list(run.items()):
-        if document is None:
-            raise TypeError(f"{where(query)}None is no document id")
-        if document in places:
-            raise ValueError(f"{where(query)}document {document!r} stands twice in the run")
-        if isinstance(value, Integral):
-            value = index(value)
-        else:
-            value = number(value, "score", query, document)
-            if value != value:
-                raise ValueError(f"{where(query)}the score of document {document!r} is NaN")
-        places[document] = len(ids)
-        ids.append(document)
-        scores.append(value)
-    scores = comparable(scores)
+    cdef dict copy, places = None
+    cdef list ids, values
+    if type(run) is dict:
+        copy = dict(run)
+    else:
+        copy = {}
+        items = list(run.items())
+        for document, value in items:
+            why = why_no_id(document)
+            if why:
+                raise no_id(f"{where(query)}document", document, why)
+            copy[document] = value
+        if len(copy) < len(items):
+            raise twice_in_run(items, query)
+    # Those sought first, so that every score is asked for its number once.
+    for j in range(n_sought):
+        document = <object> documents[j]
+        value = copy.get(document, ALONE)
+        if value is ALONE:
+            continue
+        try:
+            copy[document] = score_of(value, query, document)
+        except (TypeError, ValueError):
+            break                       # found again below, where it stands in the run
+    ids = list(copy)
+    values = list(copy.values())
+    if not all_text(copy):
+        for document in ids:
+            why = why_no_id(document)
+            if why:
+                raise no_id(f"{where(query)}document", document, why)
     n = len(ids)
     reserve_scores(scratch, n)
     reserve_judged(scratch, n_sought)
-    for j in range(n):
-        scratch.scores[j] = scores[j]
+    if read_scores(values, ids, query, scratch.scores):
+        # Only their order matters: each becomes its place in that.
+        values = [score_of(values[j], query, ids[j]) for j in range(n)]
+        places = {score: place for place, score in enumerate(sorted(set(values)))}
+        for j in range(n):
+            scratch.scores[j] = places[values[j]]
     for j in range(n_sought):
-        place = places.get(<object> documents[j])
-        if place is not None:
-            scratch.found[found].score = scores[place]
-            scratch.found[found].grade = grades[j]
-            scratch.found[found].place = j
-            found += 1
+        score = copy.get(<object> documents[j], ALONE)
+        if score is ALONE:
+            continue
+        if places is not None:
+            score = places.get(score)
+        if type(score) is not float and type(score) is not int:
+            raise RuntimeError(f"{where(query)}the run changed while it was read")
+        scratch.found[found].score = score
+        scratch.found[found].grade = grades[j]
+        scratch.found[found].place = j
+        found += 1
     n_found[0] = found
     rank_scores(ids, None, plan, documents, ties, query, scratch, n, n_found)
     return n
+
+
+cdef object twice_in_run(list items, object query):
+    seen = set()
+    for document, _ in items:
+        if document in seen:
+            break
+        seen.add(document)
+    return ValueError(f"{where(query)}document {document!r} stands twice in the run")
 
 
 # Any ranking
@@ -541,43 +602,20 @@ cdef list as_list(object ranking, object query):
     return list(ranking)
 
 
-cdef object family(object document):
-    if isinstance(document, str):
-        return "str"
-    if isinstance(document, (bytes, bytearray)):
-        return "bytes"
-    if isinstance(document, Number):
-        return "number"
-    if isinstance(document, tuple):
-        return "tuple"
-    return None
-
-
-def type_mismatch(ids, others):
-    """Say that two collections of ids can have none in common for their types, or return "".
-
-    Parameters
-    ----------
-    ids, others : iterables of hashable
-    """
-    ids = list(ids)
-    others = list(others)
-    kinds = {family(document) for document in ids}
-    other_kinds = {family(document) for document in others}
-    if not kinds or not other_kinds or kinds & other_kinds or None in kinds | other_kinds:
-        return ""
-    hint = "; a run with scores is {id: score}: dict(pairs)" if "tuple" in kinds else ""
-    return (
-        f"; {' and '.join(sorted(kinds))} ids (such as {ids[0]!r}) can never match "
-        f"{' and '.join(sorted(other_kinds))} ids (such as {others[0]!r}){hint}"
-    )
-
-
-cdef bint same_family(object ids, PyObject **documents) except -1:
-    """A quick look at one id of either side."""
-    for document in ids:
-        return family(document) == family(<object> documents[0])
-    return True
+cdef int check_kinds(
+    object ranking, PyObject **documents, Py_ssize_t n_documents, object query
+) except -1:
+    """Refuse a ranking whose ids are of types that none of the judged documents can match."""
+    cdef Py_ssize_t j
+    for first in ranking:
+        if type(first) is type(<object> documents[0]):
+            return 0
+        break
+    judged = [<object> documents[j] for j in range(n_documents)]
+    mismatch = type_mismatch(ranking, judged)
+    if mismatch:
+        raise TypeError(f"{where(query)}no judged document can be found{mismatch}")
+    return 0
 
 
 cdef Py_ssize_t rank_any(
@@ -588,7 +626,6 @@ cdef Py_ssize_t rank_any(
     cdef const double *grades = record.ideal
     cdef Py_ssize_t n_sought = record.n_ideal
     cdef Py_ssize_t n = NOT_EXACT, n_found = 0
-    cdef Py_ssize_t j
     if type(ranking) is dict:
         if exact:
             n = rank_exact_dict(
@@ -598,7 +635,7 @@ cdef Py_ssize_t rank_any(
             n = rank_mapping(
                 ranking, plan, documents, grades, n_sought, ties, query, scratch, &n_found
             )
-    elif type(ranking) is not list and hasattr(ranking, "items") and hasattr(ranking, "keys"):
+    elif type(ranking) is not list and maps_ids(ranking, where(query)):
         n = rank_mapping(
             ranking, plan, documents, grades, n_sought, ties, query, scratch, &n_found
         )
@@ -614,14 +651,8 @@ cdef Py_ssize_t rank_any(
                 <list> ids, plan, documents, grades, n_sought, keep_first, query, scratch, &n_found
             )
         ranking = ids
-    if (
-        n_found == 0 and n > 0 and record.n_judged > 0
-        and not same_family(ranking, documents)
-    ):
-        judged = [<object> documents[j] for j in range(max(n_sought, 1))]
-        mismatch = type_mismatch(ranking, judged)
-        if mismatch:
-            raise TypeError(f"{where(query)}no judged document can be found{mismatch}")
+    if n_found == 0 and n > 0 and record.n_judged > 0:
+        check_kinds(ranking, documents, max(n_sought, 1), query)
     record.n_retrieved = n
     return n_found
 
@@ -673,6 +704,7 @@ cdef class Judgments:
         if keep_all:
             self.plan.lowest = -INFINITY
         items = list(qrels.items())
+        check_ids([query for query, _ in items], "query")
         self.read(tuple([query for query, _ in items]), [judged for _, judged in items])
 
     def __dealloc__(self):
@@ -696,9 +728,7 @@ cdef class Judgments:
         try:
             for i in range(n):
                 judged = judgments[i]
-                self.exact[i] = type(judged) is dict and read_exact_judgments(<dict> judged, &pool)
-                if not self.exact[i]:
-                    read_judgments(judged, queries[i], &pool)
+                self.exact[i] = read_pool(judged, queries[i], &pool)
                 check_gains(&self.plan, queries[i], &pool)
                 n_sought = sought(&self.plan, pool.grades, pool.n)
                 # one at least, so that ids of the wrong type are noticed
@@ -734,7 +764,7 @@ cdef class Judgments:
         )
 
     def evaluate(self, dict run, str ties, str duplicates, double[:, :, ::1] values,
-                 unsigned char[::1] retrieved):
+                 unsigned char[::1] retrieved, list lost=None):
         """Fill the rows of `values` and set `retrieved` for every query that the run holds.
 
         Parameters
@@ -745,6 +775,10 @@ cdef class Judgments:
         values : float64 array, 3 x queries x metrics
             The values, and the lowest and the highest that an order of equal scores can give.
         retrieved : uint8 array, queries
+            1, or 3 where a document that is sought was found.
+        lost : list, optional
+            Extended by (query, sought document, retrieved document) of the first query of the run
+            for which none was found.
         """
         cdef Py_ssize_t i, n_found
         cdef Scratch scratch
@@ -752,13 +786,9 @@ cdef class Judgments:
         cdef Values row
         cdef Ties order = ties_of(ties)
         cdef bint keep_first = keeps_first(duplicates)
-        if (
-            values.shape[0] != 3
-            or values.shape[1] != len(self.queries)
-            or values.shape[2] != self.plan.n_tasks
-            or retrieved.shape[0] != len(self.queries)
-        ):
-            raise ValueError("values or retrieved are of the wrong shape")
+        check_shapes(&self.plan, len(self.queries), values, retrieved)
+        if not all_text(run):
+            check_ids(run, "query")
         self.metrics.require_expectations(order == EXPECTED)
         start(&scratch)
         try:
@@ -768,15 +798,24 @@ cdef class Judgments:
                     continue
                 n_found = self.find(i, ranking, order, keep_first, &scratch, &record)
                 row = Values(&values[0, i, 0], &values[1, i, 0], &values[2, i, 0])
+                if n_found == 0 and record.n_ideal and not lost and lost is not None:
+                    self.tell_lost(i, ranking, lost)
                 score_found(&self.plan, order == EXPECTED, &scratch, n_found, &record, &row)
-                retrieved[i] = True
+                retrieved[i] = 3 if n_found else 1
         finally:
             release(&scratch)
+
+    cdef int tell_lost(self, Py_ssize_t i, object ranking, list lost) except -1:
+        for document in ranking:
+            lost.append((self.queries[i], self.documents[self.first_document[i]], document))
+            break
+        return 0
 
     def score_missing(self, double[:, :, ::1] values, const unsigned char[::1] retrieved):
         """Fill the rows of `values` for the queries that no run held, as for empty rankings."""
         cdef Py_ssize_t i, first
-        for i in range(min(len(self.queries), retrieved.shape[0], values.shape[1])):
+        check_shapes(&self.plan, len(self.queries), values, retrieved)
+        for i in range(len(self.queries)):
             if not retrieved[i]:
                 first = self.first_grade[i]
                 score_empty(
@@ -809,7 +848,9 @@ cdef class Judgments:
     def mark_answerable(self, unsigned char[::1] answerable):
         """Set a 1 for every query that has a document of grade 1 or higher."""
         cdef Py_ssize_t i
-        for i in range(min(len(self.queries), answerable.shape[0])):
+        if answerable.shape[0] != len(self.queries):
+            raise ValueError("answerable is of the wrong shape")
+        for i in range(len(self.queries)):
             answerable[i] = (
                 self.first_grade[i + 1] > self.first_grade[i]
                 and self.grades[self.first_grade[i]] >= 1.0
@@ -827,7 +868,7 @@ cdef int score_alone(
     cdef Values only = Values(values, NULL, NULL)
     cdef Py_ssize_t n_found
     cdef bint keep_first = keeps_first(duplicates), exact
-    if type(ranked) is not list and hasattr(ranked, "keys"):
+    if type(ranked) is not list and maps_ids(ranked, ""):
         raise TypeError(
             "a ranking must be a sequence of document ids, best first; "
             "a mapping from id to score is for evaluate()"
@@ -837,9 +878,7 @@ cdef int score_alone(
     memset(&pool, 0, sizeof(Pool))
     start(&scratch)
     try:
-        exact = type(qrels) is dict and read_exact_judgments(<dict> qrels, &pool)
-        if not exact:
-            read_judgments(qrels, ALONE, &pool)
+        exact = read_pool(qrels, ALONE, &pool)
         check_gains(plan, ALONE, &pool)
         record.ideal = pool.grades
         record.n_judged = pool.n

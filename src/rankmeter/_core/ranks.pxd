@@ -1,3 +1,4 @@
+from rankmeter._core.ids cimport Table
 from rankmeter._core.query cimport Group, Plan, Query, Values
 
 
@@ -13,8 +14,9 @@ cdef enum Ties:
     EXPECTED
 
 
-cdef enum:
-    MOST_BEST = 96          # documents that find_best() may find
+cdef extern from "thresholds.h":
+    enum:
+        MOST_BEST "RANKMETER_MOST_BEST"     # documents that find_best() may find
 
 
 cdef struct Found:
@@ -26,12 +28,6 @@ cdef struct Found:
     Py_ssize_t rank
 
 
-# One place of the hash table that finds ids in a list.
-cdef struct Slot:
-    unsigned int tag
-    int place               # scratch.base + place in the list + 1; empty where not above the base
-
-
 # All memory that ranking one query takes, kept from query to query: start() before the first use,
 # release() after the last.
 cdef struct Scratch:
@@ -40,9 +36,8 @@ cdef struct Scratch:
     Py_ssize_t slot_capacity
     Py_ssize_t count_capacity
     double *scores
-    Slot *slots
-    Py_ssize_t base         # places of lists before this one are up to here
-    Py_ssize_t depth        # ... and of this one so many further
+    Table table             # of the ids of a ranking; those of rankings before it are up to the base
+    Py_ssize_t depth        # ... and those of this one so many further
     Found *found
     Found *spare
     Py_ssize_t *ranks
@@ -58,7 +53,7 @@ cdef struct Scratch:
 cdef void start(Scratch *scratch) noexcept nogil
 cdef void release(Scratch *scratch) noexcept nogil
 cdef int reserve_scores(Scratch *scratch, Py_ssize_t n) except -1 nogil
-cdef Slot *empty_slots(Scratch *scratch, Py_ssize_t n, Py_ssize_t depth) except NULL nogil
+cdef int open_table(Scratch *scratch, Py_ssize_t n, Py_ssize_t room, Table *table) except -1 nogil
 cdef int reserve_judged(Scratch *scratch, Py_ssize_t n) except -1 nogil
 cdef int reserve_counts(Scratch *scratch, Py_ssize_t n) except -1 nogil
 cdef bint any_nan(const real *scores, Py_ssize_t n) noexcept nogil

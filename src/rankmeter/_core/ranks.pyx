@@ -10,6 +10,7 @@ from libc.math cimport INFINITY, NAN, isfinite
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memcpy, memset
 
+from rankmeter._core.ids cimport Slot, Table
 from rankmeter._core.kernels cimport find_bounds, score, score_expected
 from rankmeter._core.query cimport Group, Plan, Query, Values
 
@@ -46,19 +47,23 @@ cdef extern from "counting.h":
     Py_ssize_t rankmeter_bucket_float(const Index *, float) noexcept nogil
     Py_ssize_t rankmeter_bucket_double(const Index *, double) noexcept nogil
 
+cdef extern from "thresholds.h":
+    Py_ssize_t threshold "RANKMETER_THRESHOLD" (Py_ssize_t usual) noexcept nogil
+    enum:
+        LANES "RANKMETER_LANES"
+        MOST_DEPTH "RANKMETER_MOST_DEPTH"
+
 rankmeter_wide = rankmeter_has_avx2()
 
 # Measured on x86-64 with 100 to 100,000 scores: up to about this many judged documents comparing
 # wins over placing.
-cdef Py_ssize_t FEW_FLOATS = 14
-cdef Py_ssize_t FEW_DOUBLES = 10
-cdef Py_ssize_t SHORT = 24              # insertion sort up to here
+cdef Py_ssize_t FEW_FLOATS = threshold(14)
+cdef Py_ssize_t FEW_DOUBLES = threshold(10)
+cdef Py_ssize_t SHORT = threshold(24)   # insertion sort up to here
 cdef Py_ssize_t MOST_BUCKETS = 1 << 20
 cdef Py_ssize_t LAST_PLACE = 0x7FFFFFFF
 
-cdef enum:
-    LANES = 64                          # as in counting.h
-    MOST_DEPTH = 24
+cdef Py_ssize_t ROUNDS = threshold(4)   # scores that each lane needs to be worth its while
 
 
 # Memory
@@ -69,7 +74,7 @@ cdef void start(Scratch *scratch) noexcept nogil:
 
 cdef void release(Scratch *scratch) noexcept nogil:
     free(scratch.scores)
-    free(scratch.slots)
+    free(scratch.table.slots)
     free(scratch.found if scratch.found < scratch.spare else scratch.spare)
     free(scratch.counts)
 
@@ -93,22 +98,28 @@ cdef int reserve_scores(Scratch *scratch, Py_ssize_t n) except -1 nogil:
     return 0
 
 
-cdef Slot *empty_slots(Scratch *scratch, Py_ssize_t n, Py_ssize_t depth) except NULL nogil:
-    """An empty hash table of `n` slots, a power of two, for a list of `depth` ids."""
-    cdef Py_ssize_t latest = scratch.base + scratch.depth
-    if n > scratch.slot_capacity:
-        free(scratch.slots)
-        scratch.slots = NULL
+cdef int open_table(
+    Scratch *scratch, Py_ssize_t n, Py_ssize_t room, Table *table
+) except -1 nogil:
+    """An empty table for the ids of a ranking: `n` at most, `room` slots or more for each."""
+    cdef Py_ssize_t size = 16, latest = scratch.table.base + scratch.depth
+    while size < room * n:
+        size *= 2
+    if size > scratch.slot_capacity:
+        free(scratch.table.slots)
+        scratch.table.slots = NULL
         scratch.slot_capacity = 0
-        scratch.slots = <Slot *> allocate(n * sizeof(Slot))
-        scratch.slot_capacity = n
+        scratch.table.slots = <Slot *> allocate(size * sizeof(Slot))
+        scratch.slot_capacity = size
         latest = LAST_PLACE
-    if latest > LAST_PLACE - depth:
-        memset(scratch.slots, 0, scratch.slot_capacity * sizeof(Slot))
+    if latest > LAST_PLACE - n:
+        memset(scratch.table.slots, 0, scratch.slot_capacity * sizeof(Slot))
         latest = 0
-    scratch.base = latest       # what earlier lists left behind is empty from now on
-    scratch.depth = depth
-    return scratch.slots
+    scratch.table.mask = <unsigned int> (size - 1)
+    scratch.table.base = latest     # what earlier rankings left behind is empty from now on
+    scratch.depth = n
+    table[0] = scratch.table
+    return 0
 
 
 cdef int reserve_judged(Scratch *scratch, Py_ssize_t n) except -1 nogil:
@@ -477,10 +488,15 @@ cdef Py_ssize_t place_found(
 
     Equals are ranked by their place among the scores (`by_place`), or else they all get the best
     rank. Returns how many documents the plan needs; those behind are in no order. The scores must
-    hold those of the found documents, and no NaN.
+    hold those of the found documents, and no NaN; where somebody changes them meanwhile, what is
+    filled in may be wrong, but finish() and group() make a record of it all the same.
     """
-    cdef Py_ssize_t n = -1
+    cdef Py_ssize_t i, n = -1
     cdef Py_ssize_t few = FEW_FLOATS if real is float else FEW_DOUBLES
+    for i in range(n_found):
+        if scratch.found[i].score != scratch.found[i].score:
+            with gil:
+                raise ValueError("a score became NaN while it was read")
     if n_found <= few or plan.depth_of_all < n_scores:
         n = place_few(scores, n_scores, scratch, n_found, plan, few, by_place)
     if n < 0:
@@ -493,7 +509,7 @@ cdef Py_ssize_t place_found(
 
 cdef bint best_are_few(Py_ssize_t n, Py_ssize_t depth) noexcept nogil:
     """Whether the lanes of find_best() are long enough, and few of them need a closer look."""
-    return 0 < depth <= MOST_DEPTH and n >= 4 * LANES
+    return 0 < depth <= MOST_DEPTH and n >= ROUNDS * LANES
 
 
 cdef Py_ssize_t find_best(
@@ -534,10 +550,11 @@ cdef Py_ssize_t find_best(
             continue
         j = i
         while j < n:
-            if scores[j] >= bound:
+            latest = scores[j]
+            if latest >= bound:
                 if count == MOST_BEST:
                     return -1
-                found[count].score = scores[j]
+                found[count].score = latest
                 found[count].place = j
                 count += 1
             j += LANES
@@ -555,7 +572,8 @@ cdef Py_ssize_t find_best(
     return count
 
 
-# From found documents to a record
+# From found documents to a record. What query.pxd promises is made true here, whatever the door has
+# found: the input may have changed under it.
 
 cdef bint any_tied(const Scratch *scratch, Py_ssize_t n_found) noexcept nogil:
     cdef Py_ssize_t i
@@ -565,19 +583,28 @@ cdef bint any_tied(const Scratch *scratch, Py_ssize_t n_found) noexcept nogil:
     return False
 
 
+cdef inline Py_ssize_t between(Py_ssize_t low, Py_ssize_t value, Py_ssize_t high) noexcept nogil:
+    return low if value < low else high if value > high else value
+
+
 cdef void group(Scratch *scratch, Py_ssize_t n_found, Query *record) noexcept nogil:
-    """Lay out found documents, sorted by score, in groups of equal score."""
+    """Lay out found documents, sorted by score, in groups of equal score.
+
+    The groups follow one another within the ranking, and each has room for its documents.
+    """
     cdef Found *found = scratch.found
-    cdef Py_ssize_t i, first = 0, n_groups = 0
+    cdef Py_ssize_t i, room, first = 0, n_groups = 0, next_above = 0
     cdef Group *group
     for i in range(1, n_found + 1):
         if i < n_found and found[i].score == found[first].score:
             continue
+        room = record.n_retrieved - (n_found - i)       # the documents behind need the rest
         group = &scratch.groups[n_groups]
-        group.above = found[first].above
-        group.size = max(found[first].tied, i - first)      # scores may change meanwhile
+        group.above = between(next_above, found[first].above, room - (i - first))
+        group.size = between(i - first, found[first].tied, room - group.above)
         group.first = first
         group.end = i
+        next_above = group.above + group.size
         sort(&found[first], i - first, by_grade)
         n_groups += 1
         first = i
@@ -591,14 +618,15 @@ cdef void group(Scratch *scratch, Py_ssize_t n_found, Query *record) noexcept no
 
 
 cdef void finish(Scratch *scratch, Py_ssize_t n_found, Query *record) noexcept nogil:
-    """Lay out found documents by rank."""
-    cdef Py_ssize_t i
+    """Lay out found documents by rank. Ranks ascend within the ranking, and no two are equal."""
+    cdef Py_ssize_t i, rank = 0
     for i in range(1, n_found):
         if scratch.found[i].rank < scratch.found[i - 1].rank:
             sort(scratch.found, n_found, by_rank)
             break
     for i in range(n_found):
-        scratch.ranks[i] = scratch.found[i].rank
+        rank = between(rank + 1, scratch.found[i].rank, record.n_retrieved - (n_found - 1 - i))
+        scratch.ranks[i] = rank
         scratch.grades[i] = scratch.found[i].grade
     record.n_found = n_found
     record.grades = scratch.grades
@@ -612,7 +640,9 @@ cdef int score_found(
     Values *values,
 ) except -1 nogil:
     """From found documents, sorted by score where any are tied, to values."""
-    cdef bint tied = values.lowest != NULL and any_tied(scratch, n_found)
+    cdef bint tied
+    n_found = min(n_found, record.n_retrieved, record.n_ideal)
+    tied = values.lowest != NULL and any_tied(scratch, n_found)
     if tied:
         group(scratch, n_found, record)
         find_bounds(plan, record, scratch.ranks, scratch.arranged, values)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from rankmeter._core.mappings import type_mismatch
+from rankmeter._core.ids import type_mismatch
 from rankmeter.compat.trec_eval_9 import FAMILIES, NICKNAMES, read_measures
 from rankmeter.evaluation import Evaluator
 

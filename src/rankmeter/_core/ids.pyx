@@ -1,0 +1,221 @@
+"""Who may be an id, and whether two kinds of ids can match.
+
+An id is text, bytes, an integer, a scalar of numpy of one of these, or a tuple of these. What else
+has a value that can be compared and hashed (a UUID, a date, a float) is taken too, where it can
+match. Refused is what can never match or never repeats: None, whatever does not equal itself (NaN,
+NA, NaT), what cannot be hashed, and objects that equal only themselves, such as tensors.
+why_no_id() decides that for all doors.
+"""
+
+from numbers import Integral, Number
+from os import urandom
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+
+
+cdef extern from "dict_keys.h":
+    bint rankmeter_keys_have_kind
+    int rankmeter_kind_of_keys(object mapping) noexcept
+    bint rankmeter_all_text(object mapping) noexcept
+
+SEED = int.from_bytes(urandom(8), "little")
+
+cdef set PLAIN = {str, int, bytes}      # types of which every object may be an id; grows
+cdef Py_ssize_t MOST_PLAIN = 100        # classes made on the fly are not kept for ever
+
+
+cdef bint tells_kind():
+    """Whether the kind of the keys stands where it is looked for."""
+    cdef dict many = {str(i): i for i in range(1000)}
+    cdef dict mixed = {**many, 1: 1}
+    return (
+        rankmeter_kind_of_keys({"a": 1}) == rankmeter_kind_of_keys(many) == 1
+        and rankmeter_kind_of_keys({1: 1}) == rankmeter_kind_of_keys({b"a": 1}) == 0
+        and rankmeter_kind_of_keys(mixed) == 0
+    )
+
+
+rankmeter_keys_have_kind = tells_kind()
+
+
+cdef bint all_text(dict mapping) noexcept:
+    """Whether all keys are known to be exact str; to be asked while nobody else can change it."""
+    return rankmeter_all_text(mapping)
+
+
+cdef unsigned int tag_of_large(object number) except? 0:
+    """The tag of an integer beyond 64 bits."""
+    cdef bytes digits = number.to_bytes(number.bit_length() // 8 + 1, "little", signed=True)
+    return <unsigned int> (mix_bytes(PyBytes_AS_STRING(digits), PyBytes_GET_SIZE(digits)) >> 32)
+
+
+cdef str why_no_id(object id_):
+    """Why this can be no id; "" where it may be one."""
+    kind = type(id_)
+    if kind in PLAIN:
+        return ""
+    if id_ is None:
+        return "None names nothing"
+    if isinstance(id_, (str, bytes, Integral)):
+        if len(PLAIN) < MOST_PLAIN:
+            PLAIN.add(kind)
+        return ""
+    if isinstance(id_, tuple):
+        for part in id_:
+            why = why_no_id(part)
+            if why:
+                return f"of {part!r:.80} in it: {why}"
+    try:
+        value = hash(id_)
+        if not id_ == id_:
+            return "it does not equal itself, so it can never be found"
+    except Exception as error:
+        if hasattr(kind, "__array__") or hasattr(kind, "__dlpack__"):
+            return f"{kind.__name__} is an array: {AS_LIST}"
+        return f"{kind.__name__} cannot be compared and hashed ({error})"
+    # What hashes by its address, as objects do unless their class says otherwise.
+    if value == object.__hash__(id_) or value == id(id_):
+        if hasattr(kind, "__array__") or hasattr(kind, "__dlpack__"):
+            return f"{kind.__name__} equals only itself, whatever it holds: {AS_LIST}"
+        return f"{kind.__name__} equals only itself: give it text or a number for a name"
+    return ""
+
+cdef str AS_LIST = "pass the numbers, for example with .tolist() or .item()"
+
+
+cdef object no_id(str what, object id_, str why):
+    """The error. `what` says where it stands, such as "query 'q': document"."""
+    return TypeError(f"{what} {id_!r:.80} cannot be an id: {why}")
+
+
+def check_ids(ids, str what not None):
+    """Refuse a collection in which something can be no id.
+
+    Parameters
+    ----------
+    ids : iterable
+    what : str
+        What they are, such as ``"query"``, for the message.
+
+    Raises
+    ------
+    TypeError
+        Naming the first that can be no id, and why.
+    """
+    for id_ in ids:
+        why = why_no_id(id_)
+        if why:
+            raise no_id(what, id_, why)
+
+
+def maps_ids(given, str where not None):
+    """Whether something goes from ids to numbers.
+
+    Parameters
+    ----------
+    given : object
+    where : str
+        What the message begins with, such as ``"query 'q': "``.
+
+    Raises
+    ------
+    TypeError
+        For a series of pandas, which does that, and may as well hold ids.
+    """
+    if not hasattr(given, "items") or not hasattr(given, "keys"):
+        return False
+    if hasattr(given, "__array__"):
+        raise TypeError(
+            f"{where}a {type(given).__name__} may hold ids or go from id to number: pass its "
+            ".tolist() if its values are ids, best first, or its .to_dict() if its index is ids"
+        )
+    return True
+
+
+# Order of ids
+
+cdef bint any_escaped(list ids) except -1:
+    """Whether text among them holds surrogates, such as bytes that are no UTF-8 are read as."""
+    try:
+        "".join([id_ for id_ in ids if isinstance(id_, str)]).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+cdef list keys_of(list ids, bint escaped):
+    """What ids are ordered by: text by its bytes, as in a file, which is the order of str unless
+    bytes are escaped."""
+    if not escaped:
+        return ids
+    return [bytes_of(id_) if isinstance(id_, str) else id_ for id_ in ids]
+
+
+cdef bytes bytes_of(object text):
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
+# Kinds of ids
+
+cdef object kind_of(object id_):
+    """A name for ids that may match each other."""
+    if isinstance(id_, str):
+        return "str"
+    if isinstance(id_, bytes):
+        return "bytes"
+    if isinstance(id_, Number):
+        return "number"
+    if isinstance(id_, tuple):
+        return "tuple"
+    return type(id_)
+
+
+cdef bint may_match(object kind, object id_, object other_kind, object other):
+    """Whether an id of one kind may equal one of another, of which these are examples."""
+    if kind == other_kind:
+        return True
+    if isinstance(kind, str) and isinstance(other_kind, str):
+        return False
+    # Of other classes, those that do not know each other say so.
+    try:
+        return not (
+            type(id_).__eq__(id_, other) is NotImplemented
+            and type(other).__eq__(other, id_) is NotImplemented
+        )
+    except Exception:
+        return True
+
+
+def type_mismatch(ids, others):
+    """Say that two collections of ids can have none in common for their types, or return "".
+
+    Parameters
+    ----------
+    ids, others : iterables of hashable
+    """
+    ours, theirs = kinds_of(ids), kinds_of(others)
+    if not ours or not theirs:
+        return ""
+    for kind, id_ in ours.items():
+        for other_kind, other in theirs.items():
+            if may_match(kind, id_, other_kind, other):
+                return ""
+    hint = "; a run with scores is {id: score}: dict(pairs)" if "tuple" in ours else ""
+    return f"; {shown(ours)} can never match {shown(theirs)}{hint}"
+
+
+cdef dict kinds_of(object ids):
+    """The kinds there are, and the first id of each."""
+    cdef dict kinds = {}
+    for id_ in ids:
+        kinds.setdefault(kind_of(id_), id_)
+    return kinds
+
+
+cdef str shown(dict kinds):
+    """The kinds by name, and the first id."""
+    names = sorted([kind if isinstance(kind, str) else kind.__name__ for kind in kinds])
+    return f"{' and '.join(names)} ids (such as {next(iter(kinds.values()))!r:.80})"
