@@ -44,7 +44,7 @@ def highest_values(grades: Any) -> dict[str, float]:
     judged = {f"d{i}": float(grade) for i, grade in enumerate(grades)}
     best = sorted(judged, key=lambda d: -judged[d])
     values = rm.evaluate({"q": judged}, {"q": best}, EVERY).per_query["q"]
-    return dict.fromkeys(EVERY, max(values[name], float(count)))
+    return {name: max(values[name], float(count)) for name in EVERY}
 
 
 def in_range(ev: rm.Evaluation, most: dict[str, float]) -> None:

@@ -417,7 +417,7 @@ cdef class Union:
         cdef Py_ssize_t i, j
         cdef Py_ssize_t *sizes
         cdef Part *part
-        cdef dict index = {}
+        cdef dict seen = {}
         cdef list read = []
         for i in range(self.n_parts):
             if rankings[i] is ABSENT:
@@ -436,7 +436,7 @@ cdef class Union:
                 part = &self.parts[i]
                 ids, scores, part.ranked = read[i]
                 for j in range(sizes[i]):
-                    place = index.setdefault(ids[j], len(index))
+                    place = seen.setdefault(ids[j], len(seen))
                     if place == len(self.documents):
                         self.documents.append(ids[j])
                     part.places[j] = place
@@ -826,11 +826,11 @@ cdef class Mixture:
             range(n), key=keys_of(union.documents, any_escaped(union.documents)).__getitem__,
             reverse=True,
         )
-        cdef dict index = {}
+        cdef dict candidates = {}
         union.count()
         for j in range(n):
             place = order[j]
-            index[union.documents[place]] = j
+            candidates[union.documents[place]] = j
             self.counts[first + j] = union.counts[place]
             union.last[place] = j
         memset(shares, 0, n * self.n_runs * sizeof(double))
@@ -842,7 +842,7 @@ cdef class Mixture:
             document, value = judged[j]
             grade = value
             self.grades[first_judged + j] = grade
-            found = index.get(document) if grade >= self.metrics.plan.lowest else None
+            found = candidates.get(document) if grade >= self.metrics.plan.lowest else None
             if found is not None:
                 self.places[first_judged + n_found] = found
                 self.found_grades[first_judged + n_found] = grade

@@ -360,7 +360,8 @@ cdef int break_ties(
     for first, last, members in groups:
         if by_id:
             escaped = any_escaped(members)
-            ours = keys_of([<object> documents[found[i].place] for i in range(first, last)], escaped)
+            ours = [<object> documents[found[i].place] for i in range(first, last)]
+            ours = keys_of(ours, escaped)
             judged = sorted(zip(ours, range(first, last)), key=itemgetter(0))
             order = [key for key, _ in judged]
             ahead = [0] * (len(order) + 1)

@@ -36,7 +36,7 @@ cdef struct Scratch:
     Py_ssize_t slot_capacity
     Py_ssize_t count_capacity
     double *scores
-    Table table             # of the ids of a ranking; those of rankings before it are up to the base
+    Table table             # of the ids of a ranking; earlier rankings are up to its base
     Py_ssize_t depth        # ... and those of this one so many further
     Found *found
     Found *spare
@@ -53,7 +53,9 @@ cdef struct Scratch:
 cdef void start(Scratch *scratch) noexcept nogil
 cdef void release(Scratch *scratch) noexcept nogil
 cdef int reserve_scores(Scratch *scratch, Py_ssize_t n) except -1 nogil
-cdef int open_table(Scratch *scratch, Py_ssize_t n, Py_ssize_t room, Table *table) except -1 nogil
+cdef int open_table(
+    Scratch *scratch, Py_ssize_t n, Py_ssize_t room, Table *table
+) except -1 nogil
 cdef int reserve_judged(Scratch *scratch, Py_ssize_t n) except -1 nogil
 cdef int reserve_counts(Scratch *scratch, Py_ssize_t n) except -1 nogil
 cdef bint any_nan(const real *scores, Py_ssize_t n) noexcept nogil
