@@ -6,7 +6,7 @@ import argparse
 import json
 import platform
 import sys
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.check import DisagreementError
@@ -26,7 +26,7 @@ def main() -> int:
     """Run what the command line asks for; 1 where two libraries disagree."""
     options = _options()
     results = {
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "platform": platform.platform(),
         "cpu": _cpu(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",

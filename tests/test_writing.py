@@ -97,7 +97,7 @@ class Three(enum.IntEnum):
     THREE = 3
 
 
-class Name(str, enum.Enum):
+class Name(str, enum.Enum):  # noqa: UP042 - unlike that of a StrEnum, its str() is not its text
     NAME = "n"
 
 

@@ -62,7 +62,7 @@ class Json:
         for query, value in content.items():
             try:
                 queries[query] = self._checked(value)
-            except _WrongError as wrong:  # noqa: PERF203
+            except _WrongError as wrong:
                 mistakes.say(f"{self.name}: query {query!r}: {wrong}")
         if queries:
             yield queries

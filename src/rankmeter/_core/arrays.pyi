@@ -1,10 +1,10 @@
 """The doors for arrays, as Python sees them."""
 
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import Self, disjoint_base
+from typing_extensions import disjoint_base
 
 from rankmeter._core.kernels import Metrics
 

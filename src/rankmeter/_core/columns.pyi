@@ -1,8 +1,10 @@
 """The door for files and tables, as Python sees it."""
 
+from typing import Self
+
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import Self, disjoint_base
+from typing_extensions import disjoint_base
 
 from rankmeter._core.kernels import Metrics
 

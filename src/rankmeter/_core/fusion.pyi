@@ -1,10 +1,10 @@
 """The fusion of runs, as Python sees it."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import Self, disjoint_base
+from typing_extensions import disjoint_base
 
 from rankmeter._core.kernels import Metrics
 

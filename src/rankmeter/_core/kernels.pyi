@@ -1,8 +1,8 @@
 """The loop over metrics, as Python sees it."""
 
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
-from typing_extensions import Self, disjoint_base
+from typing_extensions import disjoint_base
 
 from rankmeter._core.rows import Row
 

@@ -1,11 +1,11 @@
 """The door for dicts and lists, as Python sees it."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import Self, disjoint_base
+from typing_extensions import disjoint_base
 
 from rankmeter._core.kernels import Metrics
 from rankmeter._core.rows import Row
