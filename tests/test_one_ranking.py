@@ -236,7 +236,7 @@ def test_an_id_is_found_by_equality_not_by_identity() -> None:
 @pytest.mark.parametrize(
     "ranked",
     [None, "abc", b"abc", 7, 1.5, {"a", "b"}, frozenset("ab"), np.array("a"), Ellipsis],
-    ids=repr,
+    ids=lambda ranked: type(ranked).__name__,
 )
 def test_what_is_no_ranking(call: Callable[..., float], ranked: Any) -> None:
     with pytest.raises(TypeError):

@@ -615,7 +615,9 @@ def test_numbers_that_are_no_doubles(number: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "ranking", [None, "doc-A", b"doc-A", {"doc-A"}, 3, iter(["doc-A"])], ids=repr
+    "ranking",
+    [None, "doc-A", b"doc-A", {"doc-A"}, 3, iter(["doc-A"])],
+    ids=lambda ranking: type(ranking).__name__,
 )
 def test_what_is_no_ranking(ranking: Any) -> None:
     with says(TypeError, "query-7", type(ranking).__name__):
