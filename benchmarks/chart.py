@@ -40,7 +40,7 @@ _STYLE: Any = {
 }
 # One bar a track says enough; the depths are compared in the report.
 _LEFT_OUT = ("lists-top10-depth100", "lists-top10-depth10000", "small-call", "table-polars")
-_NOT_DRAWN = ("two_threads",)
+_NOT_DRAWN = ("two_threads", "million_threads")
 _BAR_HEIGHT = 0.8
 
 

@@ -38,6 +38,7 @@ EVERY_LIBRARY = ("rankmeter", "pytrec_eval", "ranx", "ir_measures", "plain_pytho
 ALL_LIBRARIES = (
     *EVERY_LIBRARY,
     "two_threads",
+    "million_threads",
     "sklearn",
     "torchmetrics",
     "torch_topk",
@@ -279,8 +280,16 @@ SPEED_TRACKS = (
             Goal("times as fast as", 4, "numpy_argpartition"),
             Goal("times the floor", 6),
             Goal("times as fast with", 1.7, "two_threads"),
+            Goal("times as fast with", 1.7, "million_threads"),
         ),
-        libraries=("rankmeter", "two_threads", "sklearn", "torch_topk", "numpy_argpartition"),
+        libraries=(
+            "rankmeter",
+            "two_threads",
+            "million_threads",
+            "sklearn",
+            "torch_topk",
+            "numpy_argpartition",
+        ),
     ),
     Track(
         name="scores-all",

@@ -1,11 +1,14 @@
-"""What all tests share: the settings of hypothesis, and a seed that shows on failure."""
+"""What all tests share: settings of hypothesis, processors, and a seed that shows on failure."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+from rankmeter import threads
 
 settings.register_profile("rankmeter", deadline=None, print_blob=True)
 settings.load_profile("rankmeter")
@@ -13,6 +16,14 @@ settings.load_profile("rankmeter")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seed", type=int, help="seed of the fixture rng, to run a failure again")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def many_processors() -> Iterator[None]:
+    """Have work split among threads where there are few processors, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "processors", lambda: 8)
+        yield
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import math
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 import rankmeter as rm
 from rankmeter.metrics import METRICS
+from rankmeter.threads import processors
 
 SIX = ["ndcg@10", "map", "mrr", "recall@10", "precision@10", "hit@10"]
 SHALLOW = ["ndcg@3", "recall@2", "precision@3", "hit@1", "mrr@2", "map@3"]
@@ -781,6 +783,36 @@ def test_digits_do_not_depend_on_the_number_of_threads(
             rm.evaluate_scores(scores, labels, SIX, threads=threads, **options),
             rm.evaluate_scores(scores, labels, SIX, **options),
         )
+
+
+@pytest.mark.parametrize(
+    ("available", "threads", "submitted"),
+    [(1, 10**6, 0), (4, 10**6, 3), (4, 2, 1), (10**4, 10**6, 255)],
+)
+def test_no_more_pieces_than_processors(
+    available: int, threads: int, submitted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit = ThreadPoolExecutor.submit
+    pieces: list[Any] = []
+
+    def counted(*arguments: Any) -> Any:
+        pieces.append(arguments)
+        return submit(*arguments)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", counted)
+    monkeypatch.setattr("rankmeter.threads.processors", lambda: available)
+    rm.evaluate_scores(np.eye(1000, 3), np.eye(1000, 3), "mrr", threads=threads)
+    assert len(pieces) == submitted  # and one of them by the calling thread
+
+
+def test_the_processors_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3, 5}, raising=False)
+    assert processors() == 2
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 7)
+    assert processors() == 7
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert processors() == 1
 
 
 def test_many_threads_call_at_once(rng: np.random.Generator) -> None:

@@ -191,6 +191,35 @@ def test_blocks_and_threads(
     same(rm.evaluate(qrels, run, METRICS, threads=threads), expected)
 
 
+def test_no_more_pieces_wait_than_processors(
+    pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting: list[int] = []
+
+    class Piece:
+        def __init__(self, done: bool) -> None:
+            self.done = done
+            waiting.append(waiting[-1] + 1 if waiting else 1)
+
+        def result(self) -> bool:
+            waiting.append(waiting[-1] - 1)
+            return self.done
+
+    class Pool:
+        def submit(self, call: Any, *arguments: Any) -> Piece:
+            return Piece(call(*arguments))
+
+    monkeypatch.setattr(texts, "_BLOCK", 1_000)
+    monkeypatch.setattr("rankmeter.evaluation.pool", Pool)
+    monkeypatch.setattr("rankmeter.threads.processors", lambda: 3)
+    same(
+        rm.evaluate(*pair, METRICS, threads=10**6),
+        by_dicts(pair[0].read_bytes(), pair[1].read_bytes()),
+    )
+    assert len(waiting) > 20
+    assert max(waiting) == 4  # the first is awaited when it has been handed out
+
+
 def test_the_fast_way_is_taken(pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: Any) -> Any:
         raise AssertionError("read carefully")

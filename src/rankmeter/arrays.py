@@ -15,7 +15,7 @@ from rankmeter._core.arrays import Judgments, Rows
 from rankmeter._core.ids import check_ids
 from rankmeter.evaluation import Coverage, Evaluation
 from rankmeter.metrics import Metric, Wanted, compile_metrics
-from rankmeter.threads import checked, pool
+from rankmeter.threads import pool, usable
 
 Array = npt.NDArray[Any]
 Metrics = Wanted | Iterable[Wanted]
@@ -63,7 +63,8 @@ def evaluate_scores(
         orders, in closed form (McSherry and Najork, ECIR 2008). `Evaluation.ties` and
         `Evaluation.bounds` say how much that matters.
     threads : int
-        Among how many threads to split the queries. The digits do not depend on it.
+        Among how many threads to split the queries, at most as many as there are processors. The
+        digits do not depend on it.
 
     Returns
     -------
@@ -198,7 +199,8 @@ def evaluate_rankings(
     query_ids : array or sequence, optional
         The name of each query; without them queries are numbered from 0.
     threads : int
-        Among how many threads to split the queries. The digits do not depend on it.
+        Among how many threads to split the queries, at most as many as there are processors. The
+        digits do not depend on it.
 
     Returns
     -------
@@ -283,7 +285,8 @@ def evaluate_grades(
     query_ids : array or sequence, optional
         The name of each query; without them queries are numbered from 0.
     threads : int
-        Among how many threads to split the queries. The digits do not depend on it.
+        Among how many threads to split the queries, at most as many as there are processors. The
+        digits do not depend on it.
 
     Returns
     -------
@@ -354,7 +357,7 @@ def _evaluate(
 ) -> Evaluation:
     if not count:
         raise ValueError("there is no query to evaluate")
-    threads = min(checked(threads), count)
+    threads = min(usable(threads), count)
     names_of_queries = range(count) if query_ids is None else _names(query_ids, count)
     values = np.empty((3 if tied else 1, count, len(names)))
     answerable = np.empty(count, np.uint8)

@@ -18,6 +18,7 @@ from rankmeter.inputs import FORMATS, SIDES
 from rankmeter.metrics import parse
 from rankmeter.mistakes import MOST
 from rankmeter.significance import CORRECTIONS, MOST_ENUMERATED, TESTS
+from rankmeter.threads import processors
 
 DEFAULT_METRICS = ("ndcg@10", "recall@100", "map", "mrr")
 
@@ -112,8 +113,8 @@ def add_reading(parser: argparse.ArgumentParser, *, threads: bool = True) -> Non
         "--threads",
         type=_threads,
         metavar="N",
-        default=os.cpu_count() or 1,
-        help="among how many threads to split a run (default: one for each core)",
+        default=processors(),
+        help="among how many threads to split a run (default: one for each processor)",
     )
 
 

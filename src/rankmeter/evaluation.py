@@ -20,7 +20,7 @@ from rankmeter.facets import roll_up
 from rankmeter.metrics import LEAST, Metric, Wanted, column_of, compile_metrics, is_geometric
 from rankmeter.options import check_mapping
 from rankmeter.tables import render
-from rankmeter.threads import MOST, checked, pool
+from rankmeter.threads import pool, usable
 
 if TYPE_CHECKING:
     import pandas
@@ -702,7 +702,7 @@ class Evaluator:
         if duplicates not in ("error", "first"):
             raise ValueError(f"duplicates must be 'error' or 'first', not {duplicates!r}")
         _check_reading(format, columns, errors)
-        scored = self._score(run, ties, duplicates, checked(threads), format, columns, errors)
+        scored = self._score(run, ties, duplicates, usable(threads), format, columns, errors)
         return self._result(*scored, missing)
 
     def _score(
@@ -803,7 +803,7 @@ class Evaluator:
                     strangers: list[str] = []
                     task = pool().submit(evaluate, rows, ties, filled, part, strangers, lost)
                     waiting.append((task, part, strangers))
-                    if len(waiting) > min(threads, MOST):
+                    if len(waiting) > threads:
                         usual = _merge(*waiting.popleft(), marks, unjudged)
                 if not usual:
                     break
@@ -908,8 +908,8 @@ def evaluate(
         What to do with the same id twice in a list: refuse it, or keep the first and close the
         gap. In a file or a table it is always refused.
     threads : int
-        Among how many threads to split a file or a table. Mappings are read by one. The digits do
-        not depend on it.
+        Among how many threads to split a file or a table, at most as many as there are processors.
+        Mappings are read by one. The digits do not depend on it.
     format : str or mapping, optional
         The format of a file, one of trec, beir, msmarco, jsonl, json, parquet and arrow; or
         ``{"qrels": format, "run": format}``. By default the content tells.

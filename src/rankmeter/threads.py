@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-MOST = 256
+MOST = 256  # in the pool
 
 
 @cache
@@ -26,10 +26,22 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of them
     os.register_at_fork(after_in_child=pool.cache_clear)
 
 
-def checked(threads: Any) -> int:
-    """Return the number, or raise TypeError or ValueError for what is none."""
+def processors() -> int:
+    """Return on how many processors this process may run."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def usable(threads: Any) -> int:
+    """Return how many of the threads can help, or raise TypeError or ValueError for what is none.
+
+    Work is split into as many pieces, and a piece for which no processor is free only costs.
+    """
     if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)):
         raise TypeError(f"threads must be an integer, not {threads!r}")
     if threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
-    return int(threads)
+    if threads == 1:  # a small call would feel that the system is asked
+        return 1
+    return min(int(threads), processors(), MOST)

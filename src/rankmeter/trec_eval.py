@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import getopt
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from rankmeter.inputs import decoded, encoded, mapping_of, open_input
 from rankmeter.metrics import LEAST, Metric, compile_metrics
 from rankmeter.mistakes import Mistakes
 from rankmeter.texts import tag_of
+from rankmeter.threads import processors
 from rankmeter.trec_measures import (
     MEASURES,
     NICKNAMES,
@@ -344,8 +344,7 @@ def _judgments(evaluator: Evaluator) -> dict[str, dict[str, float]]:
 
 def _scored(evaluator: Evaluator, run: Any) -> tuple[Values, Any]:
     """The values of all judged queries, and which of them the run holds."""
-    threads = os.cpu_count() or 1
-    filled, marks, *_ = evaluator._score(run, "docid", "error", threads, "trec")
+    filled, marks, *_ = evaluator._score(run, "docid", "error", processors(), "trec")
     evaluator._complete(filled, marks)
     return filled[0], marks != 0
 
