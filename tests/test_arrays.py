@@ -297,6 +297,34 @@ def test_arrays_of_any_layout(layout: str, rng: np.random.Generator) -> None:
     )
 
 
+def test_columns_of_lists() -> None:
+    rows = [[0.5, 0.25, 1.0], [1.0, 2.0, 3.0]]
+    objects = np.empty(2, object)
+    objects[:] = [np.array(row) for row in rows]
+    assert rm.evaluate_scores(objects, [[0, 1, 0]] * 2, "mrr").values.tolist() == [[1 / 3], [0.5]]
+    objects[:] = [np.array(row, object) for row in rows]
+    with pytest.raises(TypeError, match="scores has dtype object: pass an array of numbers"):
+        rm.evaluate_scores(objects, [[0, 1, 0]] * 2, "mrr")
+
+
+def test_broadcast_arrays() -> None:
+    scores = np.broadcast_to(np.array([0.5, 0.25, 1.0]), (4, 3))
+    same(
+        rm.evaluate_scores(scores, np.broadcast_to([0, 1, 0], (4, 3)), SIX),
+        rm.evaluate_scores(scores.copy(), [[0, 1, 0]] * 4, SIX),
+    )
+    tied = np.broadcast_to(np.array([[0.5], [2.0]]), (2, 3))
+    assert rm.evaluate_scores(tied, [[0, 0, 1]] * 2, "mrr", ties="expected")["mrr"] == 11 / 18
+
+
+def test_an_array_in_several_parts() -> None:
+    class Parts(Interface):
+        def __dlpack_device__(self) -> Any:
+            raise BufferError("not in one piece")
+
+    assert rm.evaluate_scores(Parts(TWO), Parts(ONES), "mrr")["mrr"] == 1.0
+
+
 def test_an_array_of_the_standard_library() -> None:
     scores, labels = array.array("f", [0.5, 0.25, 1]), array.array("b", [0, 1, 0])
     assert rm.evaluate_scores(scores, labels, "mrr", groups=[3])["mrr"] == 1 / 3
@@ -383,12 +411,24 @@ def test_query_ids_of_pandas() -> None:
     for column in (ids, ids.astype(object), ids.to_numpy(object), ids.astype("category")):
         ev = rm.evaluate_scores([0.1, 0.5, 0.2, 0.4], [1, 1, 0, 0], "mrr", query_ids=column)
         assert ev.per_query == {"x": {"mrr": 0.5}, "y": {"mrr": 1.0}}
+    with pytest.raises(TypeError, match="a sequence of ids, not DataFrame"):
+        rm.evaluate_scores(TWO, ONES, "mrr", query_ids=ids.to_frame())
     named = rm.evaluate_scores(TWO, ONES, "mrr", query_ids=ids[:2])
     assert named.query_ids == ("x", "y")
     assert rm.evaluate_scores(TWO, ONES, "mrr", query_ids={"a": 1, "b": 2}.keys()).query_ids == (
         "a",
         "b",
     )
+
+
+def test_query_ids_of_polars() -> None:
+    polars = pytest.importorskip("polars")
+    ids = polars.Series(["x", "y", "x", "y"])
+    for column in (ids, ids.cast(polars.Categorical)):
+        ev = rm.evaluate_scores([0.1, 0.5, 0.2, 0.4], [1, 1, 0, 0], "mrr", query_ids=column)
+        assert ev.per_query == {"x": {"mrr": 0.5}, "y": {"mrr": 1.0}}
+    with pytest.raises(TypeError, match="None"):
+        rm.evaluate_scores(TWO[0], ONES[0], "mrr", query_ids=polars.Series(["x", None]))
 
 
 def test_names_are_kept_whatever_becomes_of_the_list() -> None:
@@ -476,8 +516,19 @@ def test_a_stored_zero_is_judged_however_it_is_stored() -> None:
 def test_scipy_sparse_judgments(rng: np.random.Generator) -> None:
     sparse = pytest.importorskip("scipy.sparse")
     scores, labels = drawn(rng, 6, 40)
-    for make in (sparse.csr_matrix, sparse.csr_array, sparse.csc_array, sparse.coo_array):
-        judgments = make(labels)
+    wide, unsorted, spare = (sparse.csr_array(labels) for _ in range(3))
+    wide.indptr, wide.indices = wide.indptr.astype("i8"), wide.indices.astype("i8")
+    for start, stop in pairwise(unsorted.indptr):
+        unsorted.indices[start:stop] = unsorted.indices[start:stop][::-1].copy()
+        unsorted.data[start:stop] = unsorted.data[start:stop][::-1].copy()
+    spare.indices, spare.data = np.append(spare.indices, 3), np.append(spare.data, 7)
+    makers = [getattr(sparse, f"{name}_array") for name in ("csr", "csc", "coo", "lil", "dok")]
+    for judgments in (
+        *(make(labels) for make in (sparse.csr_matrix, *makers)),
+        wide,
+        unsorted,
+        spare,
+    ):
         dense = [[(c, g) for c, g in enumerate(row) if g] for row in labels.tolist()]
         same(
             rm.evaluate_scores(scores, judgments, SIX),
@@ -491,7 +542,7 @@ def test_scipy_sparse_judgments(rng: np.random.Generator) -> None:
     with pytest.raises(ValueError, match=r"same shape, not \(6, 41\) and \(6, 40\)"):
         rm.evaluate_scores(scores, sparse.csr_array((6, 41)), SIX)
     twice = sparse.coo_array(([1, 1], ([0, 0], [3, 3])), shape=(6, 40))
-    with pytest.raises(ValueError, match="labels holds two values for one place"):
+    with pytest.raises(ValueError, match=r"holds two values for one place, \(0, 3\)"):
         rm.evaluate_scores(scores, twice, SIX)
     with pytest.raises(TypeError, match="scores must be dense"):
         rm.evaluate_scores(sparse.csr_array(scores), labels, SIX)
@@ -566,9 +617,18 @@ def changed(values: np.ndarray, value: float, *place: int) -> np.ndarray:
             ValueError,
             r"mask and scores .* \(1, 2\) and \(2, 2",
         ),
-        ((TWO, ONES), {"mask": ONES}, TypeError, "mask must be bool, not int64"),
+        ((TWO, ONES), {"mask": ONES}, TypeError, "bool, not int64; .* pass np.asarray.mask. != 0"),
+        (
+            (TWO, ONES),
+            {"mask": [[True, None]] * 2},
+            TypeError,
+            r"True and False, but \[0, 1\] is N",
+        ),
         ((TWO.ravel(), ONES.ravel()), {}, ValueError, "need groups= or query_ids="),
         ((TWO.ravel(), ONES.ravel()), {"groups": [3, 2]}, ValueError, "hold 5 rows.* 4 scores"),
+        ((TWO.ravel(), ONES.ravel()), {"groups": [0, 0, 1, 1]}, ValueError, "query_ids= takes"),
+        ((TWO.ravel(), ONES.ravel()), {"groups": [2, None]}, TypeError, r"groups .* \[1\] is None"),
+        ((TWO.ravel(), ONES.ravel()), {"groups": [[2], [1, 1]]}, ValueError, "must be one list"),
         ((TWO.ravel(), ONES.ravel()), {"groups": [5, -1]}, ValueError, "group 1 has the size -1"),
         ((TWO.ravel(), ONES.ravel()), {"groups": [2.0, 2.0]}, TypeError, "groups must be integers"),
         ((TWO.ravel(), ONES.ravel()), {"groups": [[2, 2]]}, ValueError, "groups .* one dimension"),
@@ -585,6 +645,9 @@ def changed(values: np.ndarray, value: float, *place: int) -> np.ndarray:
         ((TWO, ONES), {"query_ids": "ab"}, TypeError, "query_ids must be a sequence .* not str"),
         ((TWO, ONES), {"query_ids": np.array([[1], [2]])}, TypeError, "cannot be an id"),
         ((TWO, ONES), {"query_ids": np.array(1)}, TypeError, "must have one dimension"),
+        ((TWO, ONES), {"query_ids": {"a", "b"}}, TypeError, "a sequence of ids, not set"),
+        ((TWO, ONES), {"query_ids": {0: "a", 1: "b"}}, TypeError, "a sequence of ids, not dict"),
+        ((TWO, ONES), {"query_ids": 7}, TypeError, "a sequence of ids, not int"),
         ((TWO.ravel(), TRIPLE), {"groups": [2, 2]}, ValueError, "two-dimensional scores"),
         ((TWO, ONES), {"groups": [2, 2]}, ValueError, "groups are for one-dimensional"),
         (
@@ -594,6 +657,7 @@ def changed(values: np.ndarray, value: float, *place: int) -> np.ndarray:
             r"one or two dimensions, not the shape \(1, 2, 2",
         ),
         ((np.float64(1), np.int64(1)), {}, ValueError, "one or two dimensions"),
+        ((1.0, ONES), {}, ValueError, r"one or two dimensions, not the shape \(\)"),
         ((TWO[:0], ONES[:0]), {}, ValueError, "no query"),
         ((np.empty(0), np.empty(0)), {"groups": []}, ValueError, "no query"),
         ((np.empty(0), np.empty(0)), {"query_ids": []}, (ValueError, TypeError), "query"),
@@ -607,7 +671,16 @@ def changed(values: np.ndarray, value: float, *place: int) -> np.ndarray:
         ((TWO.astype(complex), ONES), {}, TypeError, "scores must be numbers, not complex128"),
         ((TWO.astype(str), ONES), {}, TypeError, "scores must be numbers"),
         ((TWO, ONES.astype("M8[s]")), {}, TypeError, "labels must be numbers"),
-        ((np.ma.masked_array(TWO), ONES), {}, TypeError, "scores is a masked array"),
+        ((np.ma.masked_array(TWO), ONES), {}, TypeError, r"mask=~np.ma.getmaskarray\(scores\)"),
+        ((None, ONES), {}, TypeError, "scores must be an array of numbers, not NoneType"),
+        (({"q": [1, 2]}, ONES), {}, TypeError, "scores must be an array of numbers, not dict"),
+        (((row for row in TWO), ONES), {}, TypeError, "array of numbers, not generator"),
+        ((np.ndarray, ONES), {}, TypeError, "scores must be an array of numbers, not type"),
+        (([[1, None], [2, 3]], ONES), {}, TypeError, r"\[0, 1\] is None; mask= leaves candidates"),
+        ((TWO, [{0}, {1}]), {}, TypeError, r"\[0\] is \{0\}; .* relevant are \(indptr"),
+        (([[[1], [2, 3]]] * 2, ONES), {}, TypeError, "scores cannot be read as an array: "),
+        ((np.zeros((2, 2), [("a", "f8")]), ONES), {}, TypeError, "scores must be numbers"),
+        ((TWO, np.array([0, 1])), {}, ValueError, r"\(2, 2\); where each row has one relevant id"),
         ((TWO, ONES), {"ties": "docid"}, ValueError, "ties must be 'input' or 'expected'"),
         ((TWO, ONES), {"threads": 0}, ValueError, "threads must be at least 1"),
         ((TWO, ONES), {"threads": 1.5}, TypeError, "threads must be an integer"),
@@ -618,11 +691,20 @@ def changed(values: np.ndarray, value: float, *place: int) -> np.ndarray:
         ((TWO, ([0, 1, 2], [0, -1], [1, 1])), {}, ValueError, "there is no column -1"),
         ((TWO, ([0, 2, 2], [1, 1], [1, 1])), {}, ValueError, "row 0 .* column 1 is judged twice"),
         ((TWO, ([0, 1, 3], [0, 1], [1, 1])), {}, ValueError, "ends with 3, but there are 2 values"),
+        ((TWO, ([0, 0, 1], [0, 1], [1, 1])), {}, ValueError, "ends with 1, but there are 2 values"),
+        ((TWO, ([0, 1, 2], {0, 1}, [1, 1])), {}, TypeError, "the indices of labels .* not set"),
+        ((TWO, ([0, 1, 2], [0, 2.0**63], [1, 1])), {}, TypeError, "integers below 2.63, not float"),
+        (
+            (TWO, (np.array([0, 1, 2**63], "u8"), [0, 1], [1, 1])),
+            {},
+            ValueError,
+            f"ends with {2**63}",
+        ),
         ((TWO, ([0, 2, 1], [0, 1], [1, 1])), {}, ValueError, "labels falls at place 2"),
         ((TWO, ([1, 1, 2], [0, 1], [1, 1])), {}, ValueError, "must start with 0, not 1"),
         ((TWO, ([0, 2], [0, 1], [1, 1])), {}, ValueError, "has 1 rows, but there are 2 queries"),
         ((TWO, ([0, 1, 2], [0.0, 1.0], [1, 1])), {}, TypeError, "indices of labels must be integ"),
-        ((TWO, ([0, 1, 2], [0, 1], [1])), {}, ValueError, r"not the shapes \(2,\) and \(1,\)"),
+        ((TWO, ([0, 1, 2], [0, 1], [1])), {}, ValueError, r"shapes \(3,\), \(2,\) and \(1,\)"),
         ((TWO, ([0.0, 1.0, 2.0], [0, 1], [1, 1])), {}, TypeError, "indptr of labels must be int"),
         ((TWO, ([], [0, 1], [1, 1])), {}, (TypeError, ValueError), "indptr of labels must"),
         ((TWO, ([0, 1, 2], [0, 1], [1, math.nan])), {}, ValueError, "row 1, column 1: .* finite"),
@@ -655,10 +737,14 @@ def test_scores_that_are_refused(arguments: Any, options: Any, error: Any, messa
         ([[-1, -1, 2], [3, 4, 5]], TRIPLE, {}, ValueError, "row 0: an id stands behind the pad -1"),
         ([[1, 9, 2], [3, 4, 5]], TRIPLE, {"pad": 9}, ValueError, "behind the pad 9 at column 1"),
         ([[1, 0, 0], [3, 4, 5]], TRIPLE, {"pad": 0}, ValueError, "id 0 is judged, but is the pad"),
-        ([[1.0, 2.0]], TRIPLE, {}, TypeError, "rankings must be integers, not float64"),
+        ([[1.0, 2.0]], TRIPLE, {}, TypeError, "not float64: ids, .*scores are for evaluate_scores"),
+        ([[2**63, 0], [1, 2]], TRIPLE, {}, TypeError, "must be integers below 2.63, not float64"),
+        ([[2**70, 0], [1, 2]], TRIPLE, {}, TypeError, "dtype object: .* integers below 2.63"),
+        ([[1, None], [1, 2]], TRIPLE, {}, TypeError, r"rankings must hold .* \[0, 1\] is None"),
+        (np.ma.masked_array([[1], [2]]), TRIPLE, {}, TypeError, "pass .filled"),
         ([["a"]], TRIPLE, {}, TypeError, "rankings must be integers"),
         ([[True]], TRIPLE, {}, TypeError, "rankings must be integers, not bool"),
-        ([1, 2], TRIPLE, {}, ValueError, r"two dimensions, not the shape \(2,\)"),
+        ([1, 2], TRIPLE, {}, ValueError, r"not the shape \(2,\); for one query pass \[rankings\]"),
         ([[[1]]], TRIPLE, {}, ValueError, "two dimensions"),
         (np.empty((0, 3), int), ([0], [], []), {}, ValueError, "no query"),
         (np.empty((2, 0), int), TRIPLE, {}, ValueError, "no columns"),
@@ -674,7 +760,34 @@ def test_scores_that_are_refused(arguments: Any, options: Any, error: Any, messa
         (([[1], [2]], [0, 1, 2]), TRIPLE, {}, ValueError, "one dimension"),
         (([1], [0, 1], [1]), TRIPLE, {}, ValueError, "an array or .values, indptr., not 3 items"),
         ([[1]], TRIPLE, {}, ValueError, "has 2 rows, but there are 1 queries"),
-        ([[1], [2]], np.ones((2, 2)), {}, TypeError, "judgments must be a scipy.sparse matrix or"),
+        # the other way round
+        (
+            ([0, 2, 3], [1, 2, 3]),
+            TRIPLE,
+            {},
+            ValueError,
+            r"start with 0, not 1: rankings .* \(values, indptr\); .* shapes \(3,\) and \(3,\)",
+        ),
+        (
+            [[1], [2]],
+            ([1, 1, 1], [5, 6, 7], [0, 1, 3]),
+            {},
+            ValueError,
+            r"0, not 1: judgments must be \(indptr, indices, data\); .* \(3,\), \(3,\) and \(3,\)",
+        ),
+        # scores beside ids, as an index returns them
+        ((np.ones((2, 3), int), np.ones((2, 3))), TRIPLE, {}, ValueError, r"\(2, 3\) and \(2, 3\)"),
+        (([1, 2], None), TRIPLE, {}, TypeError, "indptr of rankings must be .* not NoneType"),
+        ([[1], [2]], np.ones((2, 2)), {}, TypeError, r"not ndarray; .*csr_array\(judgments\)"),
+        ([[1], [2]], [[1], [2, 3]], {}, TypeError, "not list; of rows of relevant ids make indptr"),
+        ([[1], [2]], [{1}, {2, 3}], {}, TypeError, "not list; of rows of relevant ids make indptr"),
+        ([[1], [2]], ([1], [2, 3]), {}, TypeError, "not 2 items; of rows of relevant ids make ind"),
+        ([[1], [2]], np.array([1, 2]), {}, TypeError, "not ndarray; where each row has one relev"),
+        ([[1], [2]], [{1: 2}, {2: 3}], {}, TypeError, "not list; {query: {id: grade}} is for eval"),
+        ([[1], [2]], {0: {1: 2}}, {}, TypeError, "not dict; {query: {id: grade}} is for evaluate"),
+        ([[1], [2]], np.array(1), {}, TypeError, "not ndarray$"),
+        ([[1], [2]], "qrels.txt", {}, TypeError, "not str$"),
+        ([[1], [2]], None, {}, TypeError, "not NoneType$"),
         ([[1], [2]], TRIPLE, {"pad": 0.5}, TypeError, "pad must be an integer, not 0.5"),
         ([[1], [2]], TRIPLE, {"pad": 2**63}, ValueError, "pad must be an int64"),
         (
@@ -715,10 +828,11 @@ def test_rankings_that_are_refused(
         ([[1.0]], [[1.0, math.inf]], ValueError, "ideal, row 0, column 1: the grade is not finite"),
         ([[1.0]], [[1.0, 1500]], ValueError, "ideal, row 0, column 1: grade 1500 is over 1023"),
         ([[1.0]], [[1.0], [2.0]], ValueError, "ideal has 2 rows, but there are 1 queries"),
-        ([1.0], [[1.0]], ValueError, "grades must have two dimensions"),
+        ([1.0], [[1.0]], ValueError, r"grades must have two dimensions.* pass \[grades\]"),
+        (([0, 1], [1.0]), [[1.0]], TypeError, r"not float64: .* shapes \(2,\) and \(1,\)"),
         ([[1.0]], [1.0], ValueError, "ideal must have two dimensions"),
         ([["a"]], [[1.0]], TypeError, "grades must be numbers"),
-        ([[None]], [[1.0]], TypeError, "grades has dtype object"),
+        ([[None]], [[1.0]], TypeError, r"grades must hold numbers, but \[0, 0\] is None"),
         (np.empty((0, 1)), np.empty((0, 1)), ValueError, "no query"),
         (([1.0], [0, 2]), [[1.0]], ValueError, "ends with 2"),
     ],
@@ -726,6 +840,60 @@ def test_rankings_that_are_refused(
 def test_grades_that_are_refused(grades: Any, ideal: Any, error: Any, message: str) -> None:
     with pytest.raises(error, match=message):
         rm.evaluate_grades(grades, ["ndcg@10"], ideal=ideal)
+
+
+@pytest.mark.parametrize("rows", [[[1, 0, 1], [1]], [np.ones(3, int), np.ones(1, int)], "objects"])
+def test_rows_of_different_lengths(rows: Any) -> None:
+    if rows == "objects":
+        rows = np.array([[1, 0, 1], [1]], object)
+    lengths = "rows of {} differ in length: row 0 has 3, row 1 has 1; .*{}"
+    with pytest.raises(ValueError, match=lengths.format("scores", "groups=.* mask=")):
+        rm.evaluate_scores(rows, ONES, "mrr")
+    with pytest.raises(ValueError, match=lengths.format("labels", r"mask=; .* \(indptr, indices")):
+        rm.evaluate_scores(TWO, rows, "mrr")
+    with pytest.raises(ValueError, match=lengths.format("mask", "mask=")):
+        rm.evaluate_scores(TWO, ONES, "mrr", mask=rows)
+    with pytest.raises(ValueError, match=lengths.format("rankings", r"pad=.*\(values, indptr\)")):
+        rm.evaluate_rankings(rows, TRIPLE, "mrr")
+    with pytest.raises(ValueError, match=lengths.format("grades", r"\(values, indptr\)")):
+        rm.evaluate_grades(rows, "mrr", ideal=ONES)
+    with pytest.raises(ValueError, match=lengths.format("ideal", r"\(values, indptr\)")):
+        rm.evaluate_grades(ONES, "mrr", ideal=rows)
+    with pytest.raises(ValueError, match="row 0 has 3, row 1 is None"):
+        rm.evaluate_scores([[1.0, 2.0, 3.0], None], ONES, "mrr")
+
+
+def test_unsigned_ids_are_told_as_they_were_passed() -> None:
+    large = 2**63 + 5
+    for ids, message in (
+        ([[large, 1], [0, 2]], f"row 0, column 0: id {large} is 2.63 or more and is not the pad"),
+        ([[1, 2], [0, 2**64 - 2]], f"row 1, column 1: id {2**64 - 2} is 2.63 or more"),
+        ([[2**64 - 1, 1], [0, 2]], f"row 0: an id stands behind the pad {2**64 - 1} at column 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            rm.evaluate_rankings(np.array(ids, "u8"), TRIPLE, "mrr")
+    for dtype, largest in (("u4", 2**32 - 1), ("u8", 2**64 - 1)):
+        ids = np.array([[1, largest], [0, 2]], dtype)
+        with pytest.raises(ValueError, match=f"id {largest} is -1 in disguise and is not the pad"):
+            rm.evaluate_rankings(ids, TRIPLE, "mrr", pad=9)
+        assert rm.evaluate_rankings(ids, TRIPLE, "mrr", pad=largest)["mrr"] == 0.0
+    indices = np.array([1, large], "u8")
+    with pytest.raises(ValueError, match=f"the indices of judgments hold {large}, which is 2.63"):
+        rm.evaluate_rankings([[1], [2]], ([0, 1, 2], indices, [1, 1]), "mrr")
+    # ids of judgments are no unsigned ones
+    with pytest.raises(ValueError, match="there is no column -5"):
+        rm.evaluate_rankings(np.array([[1], [2]], "u8"), ([0, 1, 2], [5, -5], [1, 1]), "mrr")
+
+
+def test_judgments_made_as_the_messages_say() -> None:
+    rankings = [[2, 1, 0], [0, 2, 1]]
+    rows = [[0], {1, 2}]
+    indices = [id for row in rows for id in row]
+    judgments = np.cumsum([0, *map(len, rows)]), indices, np.ones(len(indices))
+    assert rm.evaluate_rankings(rankings, judgments, "mrr").values.tolist() == [[1 / 3], [0.5]]
+    ids = [1, 1]
+    judgments = np.arange(len(ids) + 1), ids, np.ones(len(ids))
+    assert rm.evaluate_rankings(rankings, judgments, "mrr").values.tolist() == [[0.5], [1 / 3]]
 
 
 def test_faults_in_groups_and_queries_are_named() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from numbers import Number
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +23,35 @@ Metrics = Wanted | Iterable[Wanted]
 
 _ON_THE_CPU = (1, 3)  # device types of DLPack: plain memory, and host memory that a GPU may read
 _EXACT_INTEGERS = 2**53  # from here on doubles skip integers
+_LARGEST_ID = 2**63 - 1
+
+# What arrays hold, if not integers.
+_NUMBERS = dict.fromkeys(("scores", "labels", "grades", "ideal"), "numbers")
+_HELD = {"mask": "True and False", **_NUMBERS}
+
+# What to pass instead of rows of different lengths, and of what is no number.
+_RELEVANT_COLUMNS = "columns that are relevant are (indptr, indices, data)"
+_RAGGED_SCORES = "pass the rows one after the other with groups=, or fill them up and pass mask="
+_RAGGED_GRADES = "fill them up with NaN, or pass the tuple (values, indptr)"
+_INSTEAD_OF_RAGGED = {
+    "scores": _RAGGED_SCORES,
+    "labels": f"{_RAGGED_SCORES}; {_RELEVANT_COLUMNS}",
+    "mask": _RAGGED_SCORES,
+    "rankings": "fill them up with pad=, or pass the tuple (values, indptr)",
+    "grades": _RAGGED_GRADES,
+    "ideal": _RAGGED_GRADES,
+}
+_INSTEAD_OF_OBJECTS = {
+    "scores": "; mask= leaves candidates out",
+    "labels": f"; mask= leaves candidates out, and {_RELEVANT_COLUMNS}",
+}
+_ROWS_OF_IDS = (
+    "of rows of relevant ids make indptr = np.cumsum([0, *map(len, rows)]), "
+    "indices = [id for row in rows for id in row] and data = np.ones(len(indices))"
+)
+_ONE_ID_A_ROW = (
+    "where each row has one relevant id, they are (np.arange(len(ids) + 1), ids, np.ones(len(ids)))"
+)
 
 
 def evaluate_scores(
@@ -106,6 +136,8 @@ def evaluate_scores(
     if ties not in ("input", "expected"):
         raise ValueError(f"ties must be 'input' or 'expected', not {ties!r}")
     scores = _readable_scores(_array("scores", scores))
+    if scores.ndim not in (1, 2):
+        raise ValueError(f"scores must have one or two dimensions, not the shape {scores.shape}")
     sparse = _is_compressed(labels)
     if not sparse:
         labels = _readable_grades("labels", _array("labels", labels))
@@ -113,7 +145,10 @@ def evaluate_scores(
     if mask is not None:
         mask = _array("mask", mask)
         if mask.dtype != np.bool_:
-            raise TypeError(f"mask must be bool, not {mask.dtype}")
+            raise TypeError(
+                f"mask must be bool, not {mask.dtype}; where 0 means that there is no candidate, "
+                "pass np.asarray(mask) != 0"
+            )
         _require_shape("mask", mask, scores)
         mask = _side_by_side(mask)
 
@@ -123,8 +158,6 @@ def evaluate_scores(
             raise ValueError("groups are for one-dimensional scores")
         if scores.shape[1] == 0 and scores.shape[0]:
             raise ValueError("scores have no candidates: their shape is " + str(scores.shape))
-    elif scores.ndim != 1:
-        raise ValueError(f"scores must have one or two dimensions, not the shape {scores.shape}")
     elif sparse:
         raise ValueError("compressed labels are for two-dimensional scores")
     elif groups is not None:
@@ -237,17 +270,15 @@ def evaluate_rankings(
         raise TypeError(f"pad must be an integer, not {pad!r}")
     given, indptr = _split("rankings", rankings)
     ids = _readable_ids("rankings", given)
-    if given.dtype == np.uint64 and pad == 2**64 - 1:
+    unsigned = given.dtype if given.dtype.kind == "u" else None
+    if unsigned is not None and given.itemsize >= 4 and pad == np.iinfo(unsigned).max:
         pad = -1
-    if not -(2**63) <= pad < 2**63:
+    if not -(2**63) <= pad <= _LARGEST_ID:
         raise ValueError(f"pad must be an int64, not {pad}")
     indptr = _checked_rows("rankings", ids, indptr)
     rows = Rows(ids, indptr)
     if not _is_compressed(judgments):
-        raise TypeError(
-            "judgments must be a scipy.sparse matrix or (indptr, indices, data), "
-            f"not {type(judgments).__name__}"
-        )
+        raise _no_judgments(judgments)
     columns = _judgments("judgments", judgments, rows.count, None, pad)
 
     def part(begin: int, end: int, values: Array, answerable: Array) -> Any:
@@ -255,7 +286,7 @@ def evaluate_rankings(
             compiled, rows, columns, int(pad), begin, end, values, answerable
         )
 
-    return _evaluate(part, names, rows.count, query_ids, threads, _in_row)
+    return _evaluate(part, names, rows.count, query_ids, threads, _in_row, unsigned=unsigned)
 
 
 def evaluate_grades(
@@ -354,6 +385,7 @@ def _evaluate(
     where: Callable[[int, int], str],
     *,
     tied: bool = False,
+    unsigned: np.dtype[Any] | None = None,
 ) -> Evaluation:
     if not count:
         raise ValueError("there is no query to evaluate")
@@ -371,7 +403,7 @@ def _evaluate(
         problems = [part(0, cuts[1], values, answerable), *(one.result() for one in others)]
         problem = next((one for one in problems if one is not None), None)
     if problem is not None:
-        raise ValueError(_words(problem, where))
+        raise ValueError(_words(problem, where, unsigned))
     return Evaluation(
         names_of_queries,
         names,
@@ -384,8 +416,16 @@ def _evaluate(
     )
 
 
-def _words(problem: tuple[str, int, int, int, Any], where: Callable[[int, int], str]) -> str:
+def _words(
+    problem: tuple[str, int, int, int, Any],
+    where: Callable[[int, int], str],
+    unsigned: np.dtype[Any] | None,
+) -> str:
+    """Say what is wrong; `unsigned` is the type of ids that were read as signed ones."""
     fault, row, place, document, found = problem
+    read = document
+    if unsigned is not None and read < 0 and fault.startswith("id "):
+        document += int(np.iinfo(unsigned).max) + 1
     if fault == "nan score":
         return f"{where(row, place)}: the score is NaN"
     if fault == "bad grade":
@@ -402,7 +442,8 @@ def _words(problem: tuple[str, int, int, int, Any], where: Callable[[int, int], 
             f"and {place}"
         )
     if fault == "id negative":
-        return f"{where(row, place)}: id {document} is negative and is not the pad"
+        is_what = "negative" if document < 0 else "-1 in disguise" if read == -1 else "2^63 or more"
+        return f"{where(row, place)}: id {document} is {is_what} and is not the pad"
     if fault == "id after pad":
         return f"row {row}: an id stands behind the pad {document} at column {place}"
     return (
@@ -426,10 +467,15 @@ def _names(query_ids: Any, count: int) -> Sequence[Any]:
 
 def _listed(query_ids: Any) -> list[Any]:
     """Ids as objects of Python, each of which may be one."""
-    if isinstance(query_ids, (str, bytes)):
-        raise TypeError(f"query_ids must be a sequence of ids, not {type(query_ids).__name__}")
     if hasattr(query_ids, "detach"):
         query_ids = query_ids.detach().cpu()
+    has_order = hasattr(query_ids, "tolist") or (
+        isinstance(query_ids, Iterable)
+        and not isinstance(query_ids, (str, bytes, set, frozenset))
+        and not hasattr(query_ids, "keys")
+    )
+    if not has_order:
+        raise TypeError(f"query_ids must be a sequence of ids, not {type(query_ids).__name__}")
     found = query_ids.tolist() if hasattr(query_ids, "tolist") else list(query_ids)
     if not isinstance(found, list):
         raise TypeError("query_ids must have one dimension, not none")
@@ -445,31 +491,100 @@ def _array(name: str, given: Any) -> Array:
     if type(given) is np.ndarray:
         array = given
     elif isinstance(given, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a masked array, whose mask would be lost: pass .data and mask=")
+        masked = name in ("scores", "labels")
+        raise TypeError(
+            f"{name} is a masked array, whose mask would be lost: pass "
+            + (f"{name}.data and mask=~np.ma.getmaskarray({name})" if masked else ".filled(value)")
+        )
     elif hasattr(given, "tocsr"):
-        raise TypeError(f"{name} must be dense, not {type(given).__name__}")
+        raise TypeError(f"{name} must be dense, not {type(given).__name__}: pass .toarray()")
     else:
-        if hasattr(given, "__dlpack_device__") and given.__dlpack_device__()[0] not in _ON_THE_CPU:
+        if _is_elsewhere(given):
             raise ValueError(
                 f"{name} is not on the CPU but on {getattr(given, 'device', 'another device')}: "
                 "move it there first, for example with .cpu() (torch) or jax.device_get (JAX)"
             )
-        if hasattr(given, "detach"):  # torch: what is only read needs no gradient
-            given = given.detach()
-        if hasattr(given, "__dlpack__") and not hasattr(given, "__array__"):
-            array = np.from_dlpack(given)
-        else:
-            try:
-                array = np.asarray(given)
-            except TypeError:
-                if not hasattr(given, "float"):
-                    raise
-                array = np.asarray(given.float())  # torch has no bfloat16 for numpy
-    if array.dtype.kind == "V" and array.dtype.name == "bfloat16":
-        array = array.astype(np.float32)
+        try:
+            array = _converted(given)
+        except (TypeError, ValueError, RuntimeError, BufferError) as error:
+            if isinstance(given, Sequence):
+                _require_rows_alike(name, given)
+                if any(hasattr(row, "detach") for row in given):
+                    return np.asarray([_array(name, row) for row in given])
+            raise TypeError(f"{name} cannot be read as an array: {error}") from None
+    if array.dtype.isbuiltin == 2 and np.can_cast(array.dtype, np.float32):
+        array = array.astype(np.float32)  # bfloat16 and the like are no types of numpy's own
+    return array if array.dtype.kind != "O" else _of_objects(name, given, array)
+
+
+def _of_objects(name: str, given: Any, array: Array) -> Array:
+    if array.ndim:
+        _require_rows_alike(name, array)
+    if array.ndim == 1 and all(isinstance(row, (list, np.ndarray)) for row in array):
+        array = np.asarray(array.tolist())  # such as a column of lists
     if array.dtype.kind == "O":
-        raise TypeError(f"{name} has dtype object: pass an array of numbers")
+        raise TypeError(_words_on_objects(name, given, array))
     return array
+
+
+def _is_elsewhere(given: Any) -> bool:
+    if not hasattr(given, "__dlpack_device__"):
+        return False
+    try:
+        device: int = given.__dlpack_device__()[0]
+    except ValueError:  # one that DLPack has no word for, such as torch's meta
+        return True
+    except (TypeError, BufferError):  # a class; an array in several parts
+        return False
+    return device not in _ON_THE_CPU
+
+
+def _converted(given: Any) -> Array:
+    if hasattr(given, "detach"):  # torch: what is only read needs no gradient
+        given = given.detach()
+    if hasattr(given, "__dlpack__") and not hasattr(given, "__array__"):
+        return np.from_dlpack(given)
+    try:
+        return np.asarray(given)
+    except TypeError:
+        if not (hasattr(given, "is_floating_point") and given.is_floating_point()):
+            raise
+        return np.asarray(given.float())  # torch has no bfloat16 for numpy
+
+
+def _length(row: Any) -> int | None:
+    if isinstance(row, (str, bytes, Mapping)):
+        return None
+    try:
+        return len(row)
+    except TypeError:
+        return None
+
+
+def _require_rows_alike(name: str, rows: Any) -> None:
+    lengths = [_length(row) for row in rows]
+    for i, length in enumerate(lengths):
+        if length != lengths[0]:
+            first, other = (
+                f"row {j} " + (f"is {rows[j]!r:.40}" if lengths[j] is None else f"has {lengths[j]}")
+                for j in (0, i)
+            )
+            raise ValueError(
+                f"the rows of {name} differ in length: {first}, {other}; "
+                + _INSTEAD_OF_RAGGED.get(name, "they must be one list")
+            )
+
+
+def _words_on_objects(name: str, given: Any, array: Array) -> str:
+    held = _HELD.get(name, "numbers" if name.startswith("the data") else "integers below 2^63")
+    if not array.ndim:
+        return f"{name} must be an array of {held}, not {type(given).__name__}"
+    for i, value in enumerate(array.flat):
+        if not isinstance(value, (Number, np.bool_)):
+            place = ", ".join(map(str, np.unravel_index(i, array.shape)))
+            instead = _INSTEAD_OF_OBJECTS.get(name, "")
+            return f"{name} must hold {held}, but [{place}] is {value!r:.40}{instead}"
+    return f"{name} has dtype object: pass an array of {held}, all of one type"
 
 
 def _side_by_side(array: Array) -> Array:
@@ -525,7 +640,9 @@ def _readable_grades(name: str, grades: Array) -> Array:
 def _readable_ids(name: str, ids: Array) -> Array:
     kind, size = ids.dtype.kind, ids.itemsize
     if kind not in "iu" and ids.size:
-        raise TypeError(f"{name} must be integers, not {ids.dtype}")
+        raise TypeError(
+            _no_integers(name, ids) + ": ids, best first; scores are for evaluate_scores"
+        )
     if kind == "u" and size == 8:
         return _side_by_side(ids).view(np.int64)
     if kind == "i" and size in (4, 8):
@@ -536,68 +653,91 @@ def _readable_ids(name: str, ids: Array) -> Array:
     return wider
 
 
+def _no_integers(name: str, array: Array) -> str:
+    large = array.dtype.kind == "f" and bool((array >= 2.0**63).any())
+    return f"{name} must be integers{' below 2^63' if large else ''}, not {array.dtype}"
+
+
 # Rows
 
 
 def _require_shape(name: str, array: Array, scores: Array) -> None:
     if array.shape != scores.shape:
+        columns = name == "labels" and array.shape == scores.shape[:1] and array.dtype.kind in "iu"
         raise ValueError(
             f"{name} and scores must have the same shape, not {array.shape} and {scores.shape}"
+            + (f"; {_ONE_ID_A_ROW}" if columns else "")
         )
 
 
-def _split(name: str, given: Any) -> tuple[Array, Any]:
+def _split(name: str, given: Any) -> tuple[Array, Array | None]:
     """An array, and the indptr that comes with it, if any."""
     if isinstance(given, tuple):
         if len(given) != 2:
             raise ValueError(f"{name} must be an array or (values, indptr), not {len(given)} items")
-        return _array(name, given[0]), given[1]
+        return _array(name, given[0]), _array(f"the indptr of {name}", given[1])
     return _array(name, given), None
 
 
 def _checked_rows(
-    name: str, array: Array, indptr: Any, count: int | None = None
+    name: str, array: Array, indptr: Array | None, count: int | None = None
 ) -> npt.NDArray[np.int64] | None:
     """The indptr of ragged rows, or None for an array of two dimensions."""
     if indptr is None:
         if array.ndim != 2:
-            raise ValueError(f"{name} must have two dimensions, not the shape {array.shape}")
+            one_row = f"; for one query pass [{name}]" if array.ndim == 1 else ""
+            raise ValueError(
+                f"{name} must have two dimensions, not the shape {array.shape}{one_row}"
+            )
         if array.shape[0] and not array.shape[1] and count is None:
             raise ValueError(f"{name} have no columns: their shape is {array.shape}")
         found = array.shape[0]
         checked = None
     else:
+
+        def wanted() -> str:
+            return f"{name} must be an array or (values, indptr){_shapes(array, indptr)}"
+
         if array.ndim != 1:
-            raise ValueError(f"the values of {name} must have one dimension, not {array.shape}")
-        checked = _checked_indptr(name, indptr, len(array))
+            raise ValueError(f"the values of {name} must have one dimension: {wanted()}")
+        checked = _checked_indptr(name, indptr, len(array), wanted)
         if checked[-1] != len(array):
-            raise ValueError(
-                f"the indptr of {name} ends with {checked[-1]}, but there are {len(array)} values"
-            )
+            raise ValueError(_wrong_end(name, checked, len(array), wanted))
         found = len(checked) - 1
     if count is not None and found != count:
         raise ValueError(f"{name} has {found} rows, but there are {count} queries")
     return checked
 
 
-def _checked_indptr(name: str, indptr: Any, length: int) -> npt.NDArray[np.int64]:
+def _shapes(*arrays: Array) -> str:
+    *others, last = (str(array.shape) for array in arrays)
+    return f"; what was passed has the shapes {', '.join(others)} and {last}"
+
+
+def _checked_indptr(
+    name: str, indptr: Array, length: int, wanted: Callable[[], str]
+) -> npt.NDArray[np.int64]:
     """A copy, so that nobody can change it any more."""
-    array = _array(f"the indptr of {name}", indptr)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"the indptr of {name} must be integers, not {array.dtype}")
-    if array.ndim != 1 or not len(array):
-        raise ValueError(f"the indptr of {name} must have one dimension and start with 0")
-    copied = array.astype(np.int64)
+    if indptr.dtype.kind not in "iu":
+        raise TypeError(f"{_no_integers(f'the indptr of {name}', indptr)}: {wanted()}")
+    if indptr.ndim != 1 or not len(indptr):
+        raise ValueError(
+            f"the indptr of {name} must have one dimension and start with 0: {wanted()}"
+        )
+    unsigned = indptr.dtype.kind == "u"  # 2^63 and more would become others
+    copied = indptr.copy() if unsigned else indptr.astype(np.int64)
     if copied[0] != 0:
-        raise ValueError(f"the indptr of {name} must start with 0, not {copied[0]}")
+        raise ValueError(f"the indptr of {name} must start with 0, not {copied[0]}: {wanted()}")
     falls = np.flatnonzero(copied[1:] < copied[:-1])
     if len(falls):
-        raise ValueError(f"the indptr of {name} falls at place {falls[0] + 1}")
+        raise ValueError(f"the indptr of {name} falls at place {falls[0] + 1}: {wanted()}")
     if copied[-1] > length:
-        raise ValueError(
-            f"the indptr of {name} ends with {copied[-1]}, but there are {length} values"
-        )
-    return copied
+        raise ValueError(_wrong_end(name, copied, length, wanted))
+    return copied.astype(np.int64) if unsigned else copied
+
+
+def _wrong_end(name: str, indptr: Array, length: int, wanted: Callable[[], str]) -> str:
+    return f"the indptr of {name} ends with {indptr[-1]}, but there are {length} values: {wanted()}"
 
 
 def _indptr_of_groups(groups: Any, length: int) -> npt.NDArray[np.int64]:
@@ -610,7 +750,10 @@ def _indptr_of_groups(groups: Any, length: int) -> npt.NDArray[np.int64]:
         raise ValueError(f"group {int(sizes.argmin())} has the size {sizes.min()}")
     total = sum(sizes.tolist())
     if total != length:
-        raise ValueError(f"the groups hold {total} rows, but there are {length} scores")
+        raise ValueError(
+            f"the groups hold {total} rows, but there are {length} scores: groups are how many "
+            "rows each query has; query_ids= takes the query of each row"
+        )
     indptr = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=indptr[1:])
     return indptr
@@ -619,16 +762,18 @@ def _indptr_of_groups(groups: Any, length: int) -> npt.NDArray[np.int64]:
 def _grouped(query_ids: Any, length: int) -> tuple[Array | None, npt.NDArray[np.int64], list[Any]]:
     """An order that brings equal ids together (None: they are), where each starts, and the ids."""
     names: list[Any] | None = None
-    if hasattr(query_ids, "dtype") and getattr(query_ids.dtype, "kind", "iu") in "iuUSb":
-        ids = _array("query_ids", query_ids)
-    else:
+    ids = None
+    if hasattr(query_ids, "dtype") and getattr(query_ids.dtype, "kind", "i") in "iuUSb":
+        try:
+            ids = _array("query_ids", query_ids)
+        except TypeError:  # integers with gaps and categories become objects
+            ids = None
+    if ids is None or ids.dtype.kind not in "iuUSb":
         # numbered as they appear, since numpy would make strings of mixed ids
         numbers: dict[Any, int] = {}
         listed = _listed(query_ids)
         ids = np.array([numbers.setdefault(name, len(numbers)) for name in listed], np.int64)
         names = list(numbers)
-    if ids.dtype.kind not in "iuUSb":
-        raise TypeError(f"query_ids must be integers or strings, not {ids.dtype}")
     if ids.shape != (length,):
         raise ValueError(
             f"query_ids must have one id for each of the {length} scores, not the shape {ids.shape}"
@@ -653,6 +798,25 @@ def _is_compressed(labels: Any) -> bool:
     return hasattr(labels, "tocsr") or (isinstance(labels, tuple) and len(labels) == 3)
 
 
+def _no_judgments(given: Any) -> TypeError:
+    """Say what judgments are, and how to make them of what was given."""
+    n_dimensions = getattr(given, "ndim", 1)
+    rows = list(given) if hasattr(given, "__len__") and n_dimensions else []
+    way = ""
+    if isinstance(given, Mapping) or any(isinstance(row, Mapping) for row in rows):
+        way = "; {query: {id: grade}} is for evaluate()"
+    elif any(_length(row) is not None for row in rows):
+        way = f"; {_ROWS_OF_IDS}"
+    elif rows and not isinstance(given, (str, bytes)):
+        way = f"; {_ONE_ID_A_ROW}"
+    if n_dimensions == 2:
+        way += "; a matrix of grades is scipy.sparse.csr_array(judgments)"
+    kind = f"{len(given)} items" if isinstance(given, tuple) else type(given).__name__
+    return TypeError(
+        f"judgments must be a scipy.sparse matrix or (indptr, indices, data), not {kind}{way}"
+    )
+
+
 def _judgments(
     name: str, labels: Any, count: int, n_columns: int | None, pad: int = -1
 ) -> Judgments:
@@ -667,29 +831,46 @@ def _judgments(
         n_columns = labels.shape[1]
         rows = labels.tocsr()
         if labels.format == "coo" and rows.nnz != labels.nnz:  # made one of what stands twice
-            raise ValueError(f"{name} holds two values for one place")
+            places = Counter(zip(labels.row.tolist(), labels.col.tolist(), strict=True))
+            raise ValueError(
+                f"{name} holds two values for one place, {places.most_common(1)[0][0]}"
+            )
+        loose = True  # there may be room to spare
         given, indices, data = rows.indptr, rows.indices, rows.data
     else:
+        loose = False
         given, indices, data = labels
+    indptr = _array(f"the indptr of {name}", given)
     columns = _array(f"the indices of {name}", indices)
     grades = _array(f"the data of {name}", data)
+
+    def wanted() -> str:
+        return f"{name} must be (indptr, indices, data){_shapes(indptr, columns, grades)}"
+
     if columns.dtype.kind not in "iu" and columns.size:
-        raise TypeError(f"the indices of {name} must be integers, not {columns.dtype}")
+        raise TypeError(f"{_no_integers(f'the indices of {name}', columns)}: {wanted()}")
     if grades.dtype.kind not in "biuf":
-        raise TypeError(f"the data of {name} must be numbers, not {grades.dtype}")
+        raise TypeError(f"the data of {name} must be numbers, not {grades.dtype}: {wanted()}")
     if columns.ndim != 1 or columns.shape != grades.shape:
         raise ValueError(
-            f"indices and data of {name} must have one dimension and the same length, "
-            f"not the shapes {columns.shape} and {grades.shape}"
+            f"indices and data of {name} must have one dimension and the same length: {wanted()}"
         )
-    indptr = _checked_indptr(name, given, len(columns))
-    if len(indptr) - 1 != count:
-        raise ValueError(f"{name} has {len(indptr) - 1} rows, but there are {count} queries")
-    used = slice(int(indptr[-1]))
-    if pad >= 0 and (columns[used] == pad).any():
+    starts = _checked_indptr(name, indptr, len(columns), wanted)
+    if len(starts) - 1 != count:
+        raise ValueError(
+            f"{name} has {len(starts) - 1} rows, but there are {count} queries"
+            + ("" if loose else f": {wanted()}")
+        )
+    if not loose and starts[-1] != len(columns):
+        raise ValueError(_wrong_end(name, starts, len(columns), wanted))
+    used = slice(int(starts[-1]))
+    columns, grades = columns[used], grades[used]
+    if columns.dtype.kind == "u" and columns.size and columns.max() > _LARGEST_ID:
+        raise ValueError(f"the indices of {name} hold {columns.max()}, which is 2^63 or more")
+    if pad >= 0 and (columns == pad).any():
         raise ValueError(f"id {pad} is judged, but is the pad: it could never be found")
     return Judgments(
-        Rows(np.ascontiguousarray(columns[used], np.int64), indptr),
-        Rows(np.ascontiguousarray(grades[used], np.float64), indptr),
+        Rows(np.ascontiguousarray(columns, np.int64), starts),
+        Rows(np.ascontiguousarray(grades, np.float64), starts),
         2**63 - 1 if n_columns is None else n_columns,
     )
