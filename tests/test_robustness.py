@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import io
 import itertools
 import math
 import re
@@ -639,6 +640,26 @@ def test_none_is_no_mapping() -> None:
     for run in (None, [], 3):
         with says(TypeError, "mapping"):
             rm.evaluate({"query-7": {"doc-A": 1}}, run, "mrr")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("ids", [["doc-A"], {"doc-A"}, ("doc-A",), np.array(["doc-A"])], ids=repr)
+def test_ids_without_grades(ids: Any) -> None:
+    way = type(ids).__name__, r"dict\.fromkeys\(ids, 1\)"
+    for call in (
+        lambda: rm.evaluate({"query-7": ids}, {"query-7": ["doc-A"]}, "mrr"),
+        lambda: rm.evaluate({"query-7": ids}, io.BytesIO(b"query-7 Q0 doc-A 1 1.0 t"), "mrr"),
+        lambda: rm.Evaluator({"query-7": ids}, "mrr"),
+    ):
+        with says(TypeError, "query-7", *way):
+            call()
+    for call in (
+        lambda: rm.reciprocal_rank(["doc-A"], ids),
+        lambda: rm.ndcg_at_k(["doc-A"], ids, gain={1: 1}),
+        lambda: rm.retrieval_metrics(["doc-A"], ids),
+    ):
+        with says(TypeError, *way):
+            call()
+    assert rm.reciprocal_rank(["doc-A"], dict.fromkeys(ids, 1)) == 1.0
 
 
 def test_options_that_are_unknown() -> None:

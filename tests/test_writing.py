@@ -723,7 +723,8 @@ def test_bad_runs(old: Path, format: str, run: Any, kind: type[Exception], said:
         (
             {"q": ["a"]},
             TypeError,
-            "query 'q': qrels must be a mapping from document id to grade, not list",
+            "query 'q': qrels must be a mapping from document id to grade, not list; "
+            "ids without grades become one by dict.fromkeys(ids, 1)",
         ),
         ("qrels.txt", TypeError, "qrels must be a mapping from query id"),
     ],

@@ -214,7 +214,8 @@ def _entries(content: Mapping[Any, Any], name: Literal["run", "qrels"]) -> Itera
         else:
             raise TypeError(
                 f"{where}qrels must be a mapping from document id to grade, "
-                f"not {type(value).__name__}"
+                f"not {type(value).__name__}; "
+                "ids without grades become one by dict.fromkeys(ids, 1)"
             )
         if len(set(documents)) < len(documents):
             raise _twice(documents, numbers, where)

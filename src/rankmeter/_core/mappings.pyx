@@ -180,7 +180,7 @@ cdef int read_judgments(object qrels, object query, Pool *pool) except -1:
     if not maps_ids(qrels, where(query)):
         raise TypeError(
             f"{where(query)}qrels must be a mapping from document id to grade, "
-            f"not {type(qrels).__name__}"
+            f"not {type(qrels).__name__}; ids without grades become one by dict.fromkeys(ids, 1)"
         )
     documents = []
     grades = []
