@@ -6,6 +6,7 @@ import array
 import math
 import os
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import pairwise
@@ -429,6 +430,39 @@ def test_query_ids_of_polars() -> None:
         assert ev.per_query == {"x": {"mrr": 0.5}, "y": {"mrr": 1.0}}
     with pytest.raises(TypeError, match="None"):
         rm.evaluate_scores(TWO[0], ONES[0], "mrr", query_ids=polars.Series(["x", None]))
+
+
+def no_ids() -> Iterator[Any]:
+    """Pairs of what can be no ids, for they never equal each other or stand for nothing."""
+    nan = float("nan")
+    yield pytest.param([object(), object()], id="objects")
+    yield pytest.param([(1, nan), (2, nan)], id="tuples of NaN")
+    yield pytest.param([(1, [2]), (2, [2])], id="tuples of lists")
+    with suppress(ImportError):
+        import torch
+
+        yield pytest.param(list(torch.tensor([0, 1])), id="torch")
+    with suppress(ImportError):
+        import pandas
+
+        yield pytest.param([pandas.NA, 1], id="NA")
+        yield pytest.param(pandas.array([None, 1], dtype="Int64"), id="integers with gaps")
+
+
+@pytest.mark.xfail(strict=True, reason="one rule for ids")
+@pytest.mark.parametrize("ids", list(no_ids()))
+def test_query_ids_that_are_no_ids(ids: Any) -> None:
+    for scores, query_ids in ((TWO, ids), (TWO[0], ids), (TWO.ravel(), [*ids, *ids])):
+        with pytest.raises(TypeError, match="query"):
+            rm.evaluate_scores(scores, np.ones(scores.shape), "mrr", query_ids=query_ids)
+
+
+@pytest.mark.parametrize("name", [None, math.nan, np.float64("nan"), np.datetime64("NaT")])
+def test_query_ids_that_stand_for_nothing(name: Any) -> None:
+    for ids in ([name, 1], np.array([name, name])):
+        for scores in (TWO, TWO[0]):
+            with pytest.raises(TypeError, match="query"):
+                rm.evaluate_scores(scores, np.ones(scores.shape), "mrr", query_ids=ids)
 
 
 def test_names_are_kept_whatever_becomes_of_the_list() -> None:
