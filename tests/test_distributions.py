@@ -52,6 +52,13 @@ def test_beta_cdf(x: float, a: float, b: float) -> None:
     assert beta_cdf(x, a, b) == pytest.approx(stats.beta.cdf(x, a, b), rel=1e-10, abs=1e-300)
 
 
-def test_normal_cdf() -> None:
+@pytest.mark.parametrize("value", [-50.0, -9.1, -8.0, -3.0, -0.1, 0.0, 1e-300, 0.7, 2.0, 8.9, 1e10])
+def test_normal_cdf(value: float) -> None:
+    expected = math.erfc(-value / math.sqrt(2)) / 2
+    assert normal_cdf(value) == pytest.approx(expected, rel=0, abs=4e-16)
+    assert 0.0 <= normal_cdf(value) <= 1.0
+
+
+def test_normal_cdf_of_known_quantiles() -> None:
     assert normal_cdf(0.0) == 0.5
     assert normal_cdf(-1.959963984540054) == pytest.approx(0.025, rel=1e-12)

@@ -11,7 +11,6 @@ import pytest
 from made import evaluation
 
 import rankmeter as rm
-from rankmeter._core.resampling import bootstrap_sums
 from rankmeter.resolving import margin, queries_needed
 
 # ---------------------------------------------------------------------------------------------
@@ -75,32 +74,6 @@ def test_the_seed_decides() -> None:
     # The same draws for every metric, however many there are.
     alone = evaluation(ev.values[:, 2].copy(), metrics="ndcg")
     assert rm.intervals(alone)["ndcg"] == rm.intervals(ev)["ndcg"]
-
-
-def test_samples_of_the_core() -> None:
-    mask = 2**64 - 1
-
-    def mixed(z: int) -> int:
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & mask
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EB & mask
-        return z ^ (z >> 31)
-
-    n, seed, draws = 7, 99, 30
-    values = np.random.default_rng(0).random((n, 2))
-    expected = np.zeros((draws, 2))
-    for draw in range(draws):
-        for i in range(n):
-            word = mixed(mixed(seed) + (draw * 4 + i // 2 + 1) * 0x9E3779B97F4A7C15 & mask)
-            half = word >> 32 if i % 2 else word & 0xFFFFFFFF
-            expected[draw] += values[half * n >> 32]
-    sums = np.empty((draws, 2))
-    bootstrap_sums(values, 0, draws, seed, sums)
-    assert sums.tolist() == expected.tolist()
-    bootstrap_sums(values, 10, 20, seed, sums[:10])
-    assert sums[:10].tolist() == expected[10:20].tolist()
-    for bad, room in (((0, 2), (1, 2)), ((3, 1), (1, 1)), ((3, 2), (2, 2)), ((3, 2), (1, 4))):
-        with pytest.raises(ValueError, match="there must be"):
-            bootstrap_sums(np.zeros(bad), 0, 1, 0, np.zeros(room))
 
 
 def test_intervals_print() -> None:

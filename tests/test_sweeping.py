@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from draws import middle, sampled_means
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -198,15 +200,26 @@ def test_intervals() -> None:
     values = {"a": (rng.random(400) < 0.3).tolist(), "all": [1] * 400}
     qrels, system = by_hit(values)
     swept = rm.sweep(system, list(values), qrels, "hit@1", draws=2000)
+    expected = sampled_means(swept.values[:, 0].tolist(), 2000)
     (low, high), all_of_them = swept.intervals
+    assert (low, high) == middle(expected)
     half = 1.96 * np.sqrt(0.3 * 0.7 / 400)
     assert low == pytest.approx(swept.means[0] - half, abs=0.01)
     assert high == pytest.approx(swept.means[0] + half, abs=0.01)
     assert all_of_them == (1, 1)
     assert swept.cross_validated_interval == (1, 1)
-    again = rm.sweep(system, list(values), qrels, "hit@1", draws=2000)
-    assert again.intervals == swept.intervals
     assert rm.sweep(system, list(values), qrels, "hit@1", seed=1).intervals != swept.intervals
+
+
+def test_intervals_of_a_geometric_mean() -> None:
+    qrels = {f"q{rank}": {"a": 1} for rank in range(1, 5)}
+    run = {f"q{rank}": [*"xyz"[: rank - 1], "a"] for rank in range(1, 5)}
+    swept = rm.sweep(lambda _: run, ["one"], qrels, "gm_map", folds=2)
+    logarithms = [math.log(1 / rank) for rank in range(1, 5)]
+    low, high = middle(sampled_means(logarithms, 1000))
+    assert swept.means[0] == pytest.approx((1 / 24) ** 0.25, rel=1e-15)
+    assert swept.intervals[0] == pytest.approx((math.exp(low), math.exp(high)), rel=1e-14)
+    assert swept.intervals[0] == pytest.approx((0.2887, 0.7598), abs=0.0001)
 
 
 def test_what_is_shown_and_told() -> None:
@@ -243,8 +256,8 @@ QRELS, RUNS = drawn(7)
         ((RUNS, [0.5], QRELS, "mrr"), {"folds": 1}, ValueError, "folds must be 2 or more"),
         ((RUNS, [0.5], QRELS, "mrr"), {"folds": 31}, ValueError, "31 folds need as many queries"),
         ((RUNS, [0.5], QRELS, "mrr"), {"folds": 2.0}, TypeError, "folds must be an integer"),
-        ((RUNS, [0.5], QRELS, "mrr"), {"draws": 0}, ValueError, "draws must be 1 or more"),
-        ((RUNS, [0.5], QRELS, "mrr"), {"seed": -1}, ValueError, "seed must be 0 or more"),
+        ((RUNS, [0.5], QRELS, "mrr"), {"draws": 0}, ValueError, "draws must be at least 1"),
+        ((RUNS, [0.5], QRELS, "mrr"), {"seed": -1}, ValueError, "seed must be from 0 to"),
         ((RUNS, [0.5], QRELS, "mrr"), {"method": "x"}, ValueError, "method must be one of"),
         ((RUNS, [0.5], QRELS, "mrr"), {"ties": "x"}, ValueError, "ties must be"),
         (({**RUNS, "c": {}}, [0.5], QRELS, "mrr"), {}, ValueError, "two runs, not of 3"),

@@ -6,6 +6,9 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 
+from rankmeter._core.rounded import exponential_of
+
+_ROOT_OF_TWO_PI = math.sqrt(2.0 * math.pi)
 _STEPS = 200
 _PRECISION = 1e-16
 _LARGEST_T = 1e9
@@ -20,8 +23,21 @@ def normal_quantile(probability: float) -> float:
 
 
 def normal_cdf(value: float) -> float:
-    """Return the probability that a standard normal variable stays below this."""
-    return math.erfc(-value / math.sqrt(2.0)) / 2.0
+    """Return the probability that a standard normal variable stays below this.
+
+    By its series (Marsaglia, Journal of Statistical Software 2004), to some 15 decimal places, the
+    same on every platform.
+    """
+    if abs(value) > 9.0:
+        return 0.0 if value < 0.0 else 1.0
+    square = value * value
+    term = total = value
+    divisor = 1.0
+    while abs(term) > 1e-17 * abs(total):
+        divisor += 2.0
+        term *= square / divisor
+        total += term
+    return min(max(0.5 + exponential_of(-square / 2.0) / _ROOT_OF_TWO_PI * total, 0.0), 1.0)
 
 
 @lru_cache(maxsize=1024)
@@ -52,7 +68,7 @@ def t_quantile(probability: float, degrees: float) -> float:
     high = 1.0
     while high < _LARGEST_T and too_small(high):
         high *= 2.0
-    return _bisect(too_small, 0.0, high)
+    return bisected(too_small, 0.0, high)
 
 
 def _nearly_normal(probability: float, degrees: float) -> float:
@@ -78,10 +94,10 @@ def binomial_interval(successes: int, trials: int, confidence: float) -> tuple[f
     low, high = 0.0, 1.0
     if successes > 0:
         a, b = float(successes), trials - successes + 1.0
-        low = _bisect(lambda x: beta_cdf(x, a, b) < tail, 0.0, 1.0)
+        low = bisected(lambda x: beta_cdf(x, a, b) < tail, 0.0, 1.0)
     if successes < trials:
         c, d = successes + 1.0, float(trials - successes)
-        high = _bisect(lambda x: beta_cdf(x, c, d) < 1.0 - tail, 0.0, 1.0)
+        high = bisected(lambda x: beta_cdf(x, c, d) < 1.0 - tail, 0.0, 1.0)
     return low, high
 
 
@@ -118,7 +134,8 @@ def _fraction(x: float, a: float, b: float) -> float:
     return value
 
 
-def _bisect(too_small: Callable[[float], bool], low: float, high: float) -> float:
+def bisected(too_small: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the number between two at which it is no longer too small."""
     while True:
         middle = low + (high - low) / 2.0
         if middle in (low, high):

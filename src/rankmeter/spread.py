@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankmeter._core.resampling import LANES, bootstrap_sums
-from rankmeter.distributions import binomial_interval, normal_cdf, normal_quantile
+from rankmeter.bootstrap import bootstrap_intervals, corrected_ends
+from rankmeter.distributions import binomial_interval
 from rankmeter.evaluation import Evaluation
 from rankmeter.metrics import LEAST, is_geometric
 from rankmeter.options import check_share, checked_draws
 from rankmeter.tables import render
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Floats = npt.NDArray[np.float64]
-
-_DRAWS_A_CALL = 1_000
 
 
 class Interval(NamedTuple):
@@ -143,14 +135,17 @@ def intervals(
         else:
             bootstrapped.append(column)
     if bootstrapped:
-        chosen = values[:, bootstrapped].copy()
         names = [evaluation.metrics[column] for column in bootstrapped]
-        geometric = [is_geometric(evaluation._metrics[name]) for name in names]
-        chosen[:, geometric] = np.log(np.maximum(chosen[:, geometric], LEAST))
-        for i, (name, sample) in enumerate(zip(names, _means(chosen, draws, seed), strict=True)):
-            low, high = _ends(chosen[:, i], sample, confidence)
-            if geometric[i]:
-                low, high = math.exp(low), math.exp(high)
+        drawn = bootstrap_intervals(
+            values[:, bootstrapped],
+            corrected_ends,
+            geometric=[is_geometric(evaluation._metrics[name]) for name in names],
+            least=LEAST,
+            confidence=confidence,
+            draws=draws,
+            seed=seed,
+        )
+        for name, (low, high) in zip(names, drawn, strict=True):
             found[name] = Interval(means[name], low, high, "bootstrap")
     return Intervals(
         {name: found[name] for name in evaluation.metrics},
@@ -159,37 +154,3 @@ def intervals(
         draws=draws,
         seed=seed,
     )
-
-
-def _means(values: Floats, draws: int, seed: int) -> Floats:
-    """Return columns x draws: the means of samples of the rows."""
-    rows, columns = values.shape
-    filled = np.zeros((rows, columns + -columns % LANES))
-    filled[:, :columns] = values
-    sums = np.empty((draws, filled.shape[1]))
-    for begin in range(0, draws, _DRAWS_A_CALL):  # between two calls, it can be interrupted
-        end = min(begin + _DRAWS_A_CALL, draws)
-        bootstrap_sums(filled, begin, end, seed, sums[begin:end])
-    means: Floats = sums[:, :columns].T / rows
-    return means
-
-
-def _ends(values: Floats, sample: Floats, confidence: float) -> tuple[float, float]:
-    """Return the BCa interval of a mean."""
-    if len(values) == 1:
-        return -math.inf, math.inf
-    centred = values - values.mean()
-    spread = float((centred**2).sum())
-    if values.min() == values.max() or spread == 0.0:
-        return float(values[0]), float(values[0])
-    mean = float(values.mean())
-    below = float((sample < mean).mean() + (sample == mean).mean() / 2.0)
-    bias = normal_quantile(min(max(below, 0.5 / len(sample)), 1.0 - 0.5 / len(sample)))
-    acceleration = float((centred**3).sum()) / (6.0 * spread**1.5)
-
-    def share(z: float) -> float:
-        return normal_cdf(bias + (bias + z) / max(1.0 - acceleration * (bias + z), 1e-9))
-
-    z = normal_quantile((1.0 + confidence) / 2.0)
-    low, high = np.quantile(sample, [share(-z), share(z)]).tolist()
-    return low, high

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmeter._core.rounded import exact_sums, geometric_means
+from rankmeter.bootstrap import bootstrap_intervals, percentile_ends
 from rankmeter.evaluation import (
     Evaluator,
     Format,
@@ -22,10 +23,10 @@ from rankmeter.evaluation import (
 )
 from rankmeter.fusion import Method, Norm, Recipe, fuse, read_runs, recipe_of
 from rankmeter.metrics import LEAST, Metric, is_geometric
+from rankmeter.options import checked_draws
 from rankmeter.tables import render
 
 _LEVEL = 0.95
-_TOGETHER = 1 << 20  # counts of queries that are held at once
 Array = npt.NDArray[np.float64]
 
 
@@ -201,7 +202,7 @@ def sweep(
         Of the split and of the bootstrap. The queries are sorted first, so the order of the input
         makes no difference to the split.
     draws : int
-        Samples of the bootstrap.
+        Samples of the bootstrap. The same seed draws the same queries on every platform.
     ties, format, columns : optional
         As for `evaluate`. Judged queries that a run lacks count as 0.
 
@@ -241,11 +242,11 @@ def sweep(
     1
     """
     settings = _checked_grid(grid)
-    for name, number, least in (("folds", folds, 2), ("seed", seed, 0), ("draws", draws, 1)):
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-            raise TypeError(f"{name} must be an integer, not {number!r}")
-        if number < least:
-            raise ValueError(f"{name} must be {least} or more, not {number}")
+    if isinstance(folds, bool) or not isinstance(folds, (int, np.integer)):
+        raise TypeError(f"folds must be an integer, not {folds!r}")
+    if folds < 2:
+        raise ValueError(f"folds must be 2 or more, not {folds}")
+    draws, seed = checked_draws(draws, seed)
     if not isinstance(metric, (str, Metric)):
         raise TypeError(f"metric must be one name or Metric, not {metric!r}")
     scorer = Evaluator(qrels, metric, format=format, columns=columns)
@@ -265,7 +266,7 @@ def sweep(
             "system must be a mapping of two runs, or a function from a setting to a run, "
             f"not {type(system).__name__}"
         )
-    return _chosen(scorer, settings, values, int(folds), int(seed), int(draws))
+    return _chosen(scorer, settings, values, int(folds), seed, draws)
 
 
 def _checked_grid(grid: Iterable[Any]) -> tuple[Any, ...]:
@@ -393,7 +394,15 @@ def _chosen(
         part = tuple(queries[row] for row in rows)
         folds.append(Fold(part, settings[column], elsewhere[column], mean))
     every = np.column_stack([values, held_out])
-    intervals = _intervals(every, geometric, seed, draws)
+    intervals = bootstrap_intervals(
+        every,
+        percentile_ends,
+        geometric=[geometric] * every.shape[1],
+        least=LEAST,
+        confidence=_LEVEL,
+        draws=draws,
+        seed=seed,
+    )
     values.flags.writeable = False
     return Sweep(
         metric=name,
@@ -431,21 +440,3 @@ def _split(queries: Sequence[Any], n_folds: int, seed: int) -> list[list[int]]:
 
 def _sortable(query: Any) -> tuple[str, Any]:
     return type(query).__name__, query if isinstance(query, (str, int, bytes)) else repr(query)
-
-
-def _intervals(values: Array, geometric: bool, seed: int, draws: int) -> list[tuple[float, float]]:
-    n = len(values)
-    seen = np.log(np.maximum(values, LEAST)) if geometric else values
-    means = np.empty((draws, values.shape[1]))
-    generator = np.random.default_rng(seed)
-    step = max(1, _TOGETHER // n)
-    for first in range(0, draws, step):
-        size = min(step, draws - first)
-        drawn = generator.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
-        means[first : first + size] = counts.astype(np.float64) @ seen / n
-    if geometric:
-        means = np.exp(means)
-    edges = [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2]
-    low, high = np.quantile(means, edges, axis=0)
-    return list(zip(low.tolist(), high.tolist(), strict=True))

@@ -6,6 +6,7 @@ import numpy.typing as npt
 LANES: int
 MOST_EXACT: int
 ROWS_A_WORD: int
+WIDE: int
 
 def flip_signs(
     differences: npt.NDArray[np.int64],

@@ -5,17 +5,19 @@ Lea and Flood, OOPSLA 2014), so that any draw can be made alone and the digits d
 the draws are divided. Sums of signed differences are of integers, which have no order.
 """
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 cdef enum:
     N_LANES = 2                 # columns that are summed at once: as many as a register holds
+    N_WIDE = 16                 # or, where there are so many, as all registers hold
     WORD = 64                   # rows whose signs are one word
     NIBBLES = 16                # groups of four rows in a word
     TILE = 512                  # draws that share a table
 
 LANES = N_LANES
+WIDE = N_WIDE
 ROWS_A_WORD = WORD
 MOST_EXACT = 40                 # rows, above which nobody would wait
 
@@ -178,6 +180,39 @@ def flip_all_signs(const int64_t[::1] differences, int64_t threshold):
     return hits
 
 
+cdef void draw_rows(
+    uint64_t key, uint64_t first, Py_ssize_t rows, uint32_t *drawn
+) noexcept nogil:
+    """As many rows as there are, two of each word from `first` on."""
+    cdef uint64_t bits = 0
+    cdef Py_ssize_t i
+    for i in range(rows):
+        if i & 1:
+            bits >>= 32
+        else:
+            bits = random_word(key, first + <uint64_t> (i >> 1))
+        drawn[i] = <uint32_t> (((bits & 0xFFFFFFFFULL) * <uint64_t> rows) >> 32)
+
+
+cdef inline void add_rows(
+    const double *values, Py_ssize_t stride, const uint32_t *drawn, Py_ssize_t rows, int lanes,
+    double *sums
+) noexcept nogil:
+    """The sums over the drawn rows of columns that stand side by side; `lanes` is a constant."""
+    cdef double totals[N_WIDE]
+    cdef const double *row
+    cdef Py_ssize_t i
+    cdef int lane
+    for lane in range(lanes):
+        totals[lane] = 0.0
+    for i in range(rows):
+        row = values + <Py_ssize_t> drawn[i] * stride
+        for lane in range(lanes):
+            totals[lane] += row[lane]
+    for lane in range(lanes):
+        sums[lane] = totals[lane]
+
+
 def bootstrap_sums(
     const double[:, ::1] values, Py_ssize_t begin, Py_ssize_t end, uint64_t seed,
     double[:, ::1] sums
@@ -190,7 +225,7 @@ def bootstrap_sums(
     Parameters
     ----------
     values : float64, rows x columns
-        Columns a multiple of LANES; more are filled up.
+        Columns a multiple of LANES; more are filled up. Fastest with WIDE of them.
     begin, end : int
         The numbers of the draws.
     seed : int
@@ -198,29 +233,29 @@ def bootstrap_sums(
         Filled; the row of draw `begin` is the first.
     """
     cdef Py_ssize_t rows = values.shape[0], columns = values.shape[1]
-    cdef Py_ssize_t words = (rows + 1) // 2
-    cdef Py_ssize_t group, column, draw, i
-    cdef uint64_t key = mixed(seed), bits = 0
-    cdef const double *row
-    cdef double one, two
+    cdef uint64_t words = <uint64_t> (rows + 1) // 2
+    cdef Py_ssize_t column, draw
+    cdef uint64_t key = mixed(seed)
+    cdef uint32_t *drawn
     if not 1 <= rows < 1 << 31 or columns % N_LANES or not columns:
         raise ValueError("there must be values, filled up to whole lanes")
     if end < begin or sums.shape[0] != end - begin or sums.shape[1] != columns:
         raise ValueError("there must be one row a draw for the sums")
+    drawn = <uint32_t *> malloc(rows * sizeof(uint32_t))
+    if drawn == NULL:
+        raise MemoryError
     with nogil:
         for draw in range(begin, end):
-            for group in range(columns // N_LANES):
-                column = group * N_LANES
-                one = two = 0.0
-                for i in range(rows):
-                    if i & 1:
-                        bits >>= 32
-                    else:
-                        bits = random_word(
-                            key, <uint64_t> draw * <uint64_t> words + <uint64_t> (i >> 1)
-                        )
-                    row = &values[((bits & 0xFFFFFFFFULL) * <uint64_t> rows) >> 32, column]
-                    one += row[0]
-                    two += row[1]
-                sums[draw - begin, column] = one
-                sums[draw - begin, column + 1] = two
+            draw_rows(key, <uint64_t> draw * words, rows, drawn)
+            column = 0
+            while column + N_WIDE <= columns:
+                add_rows(
+                    &values[0, column], columns, drawn, rows, N_WIDE, &sums[draw - begin, column]
+                )
+                column += N_WIDE
+            while column < columns:
+                add_rows(
+                    &values[0, column], columns, drawn, rows, N_LANES, &sums[draw - begin, column]
+                )
+                column += N_LANES
+    free(drawn)

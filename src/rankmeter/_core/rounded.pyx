@@ -230,6 +230,26 @@ def geometric_means(const double[:, :] values, double least):
     return means
 
 
+def logarithms(const double[:] values):
+    """The logarithms of finite numbers above 0, correctly rounded.
+
+    Parameters
+    ----------
+    values : float64 array
+
+    Returns
+    -------
+    list of float
+    """
+    cdef Py_ssize_t i
+    return [log_of(values[i]) for i in range(values.shape[0])]
+
+
+def exponential_of(double x):
+    """e^x for -700 < x < 700, correctly rounded."""
+    return exponential(Pair(x, 0.0))
+
+
 # Sums
 
 cdef double plain_sum(const double *values, Py_ssize_t n, Py_ssize_t stride) noexcept nogil:
