@@ -111,6 +111,18 @@ def test_generated(data: list[tuple[Any, Any]], rel: int, judged_only: bool) -> 
     compare(theirs, qrels, run, ["all_trec"], rel, judged_only)
 
 
+@pytest.mark.parametrize("judged_only", [False, True])
+@pytest.mark.parametrize("rel", [2, 3])
+def test_no_grade_reaches_the_level(
+    theirs: Any, rel: int, judged_only: bool, rng: random.Random
+) -> None:
+    """One grade of 1 in each query, so that it does not stop the interpreter there."""
+    qrels, run = random_data(rng, [-1, 0, 1], 1)
+    compare(
+        theirs, qrels | {"z": {"a": 3}}, run | {"z": {"a": 1.0}}, ["all_trec"], rel, judged_only
+    )
+
+
 def test_names(theirs: Any) -> None:
     assert ours.supported_measures == theirs.supported_measures
     assert ours.supported_nicknames == theirs.supported_nicknames
@@ -169,6 +181,14 @@ def value(qrels: Any, run: Any, measure: str, query: Any = "q", **options: Any) 
     evaluator = ours.RelevanceEvaluator(qrels, {measure}, **options)
     (result,) = evaluator.evaluate(run)[query].values()
     return result
+
+
+def test_rndcg_needs_a_relevant_document() -> None:
+    qrels, run = {"q": {"a": 1, "b": 1}, "r": {"a": 2}}, {"q": {"x": 2, "a": 1}, "r": {"a": 1}}
+    for measure in ("Rndcg", "Rndcg_1=3"):
+        assert value(qrels, run, measure) > 0.0
+        assert value(qrels, run, measure, relevance_level=2) == 0.0
+        assert value(qrels, run, measure, "r", relevance_level=2) == 1.0
 
 
 # Where it differs, with what happens there.

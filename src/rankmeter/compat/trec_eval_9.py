@@ -33,6 +33,8 @@ class Family(NamedTuple):
         Whether the value is the logarithm of that of the metric.
     together : bool
         Whether its parameters together give one value, their mean.
+    needs_relevant : bool
+        Whether it is 0 where no grade reaches the level of relevance, whatever the gains.
     """
 
     metric: str | None
@@ -41,6 +43,7 @@ class Family(NamedTuple):
     fixed: Mapping[str, Any] = {}
     logarithm: bool = False
     together: bool = False
+    needs_relevant: bool = False
 
 
 _CUTOFFS = tuple(map(str, trec_eval_10.CUTOFFS))
@@ -73,7 +76,7 @@ FAMILIES: Mapping[str, Family] = {  # in the order of the keys in results
     "G": Family("g", "gain", (), _LINEAR),
     "ndcg": Family("ndcg", "gain", (), _LINEAR),
     "ndcg_rel": Family("ndcg_rel", "gain", (), _LINEAR),
-    "Rndcg": Family("rndcg", "gain", (), _LINEAR),
+    "Rndcg": Family("rndcg", "gain", (), _LINEAR, needs_relevant=True),
     "ndcg_cut": Family("ndcg", "k", _CUTOFFS, _LINEAR),
     "map_cut": Family("map", "k", _CUTOFFS),
     "relative_P": Family("relative_precision", "k", _CUTOFFS),
@@ -104,11 +107,12 @@ _ELSEWHERE = frozenset().union(*NICKNAMES.values()) - FAMILIES.keys()
 
 
 class Value(NamedTuple):
-    """One value of a result: the mean of some metrics, of none 0."""
+    """One value of a result: the mean of some metrics, of none 0; and 0 where `needed` is 0."""
 
     key: str
     metrics: tuple[Metric, ...]
     logarithm: bool
+    needed: Metric | None = None
 
 
 class Measures:
@@ -124,10 +128,13 @@ class Measures:
 
     def __init__(self, values: Sequence[Value]) -> None:
         self.keys = tuple(value.key for value in values)
-        self.metrics = tuple(dict.fromkeys(m for value in values for m in value.metrics))
+        needed = {i: value.needed for i, value in enumerate(values) if value.needed is not None}
+        computed = [metric for value in values for metric in value.metrics]
+        self.metrics = tuple(dict.fromkeys([*computed, *needed.values()]))
         columns = {metric: i for i, metric in enumerate(self.metrics)}
         self._columns = [[columns[m] for m in value.metrics] for value in values]
         self._logarithms = [i for i, value in enumerate(values) if value.logarithm]
+        self._needed = {i: columns[metric] for i, metric in needed.items()}
         # The usual columns are copied in one go.
         self._single = [i for i, metrics in enumerate(self._columns) if len(metrics) == 1]
         self._first = [self._columns[i][0] for i in self._single]
@@ -139,6 +146,8 @@ class Measures:
         made[:, self._single] = values[:, self._first]
         for i in self._means:
             made[:, i] = values[:, self._columns[i]].mean(axis=1)
+        for i, needed in self._needed.items():
+            made[values[:, needed] == 0.0, i] = 0.0
         for i in self._logarithms:
             made[:, i] = [log(max(value, LEAST)) for value in made[:, i].tolist()]
         rows: list[list[float]] = made.tolist()
@@ -223,7 +232,8 @@ def _values(
     if takes not in ("k", "recall", "multiple"):
         given = _READERS[takes](parameters, qrels) if parameters else {}
         made = () if family.metric is None else (metric(**given),)
-        return [Value(name, made, family.logarithm)]
+        needed = Metric("num_rel", rel=rel) if family.needs_relevant else None
+        return [Value(name, made, family.logarithm, needed)]
     number = _cutoff if takes == "k" else float
     levels = sorted({number(text) for text in parameters or family.defaults})
     metrics = tuple(metric(**{takes: level}) for level in levels)
