@@ -187,6 +187,14 @@ EXPECTED = {
         "P_1 all 1.0000",
         "P_3 all 0.5000",
     ),
+    "-q -l3 -mRndcg -mndcg_rel": (  # no grade of q2 reaches the level, for which Rndcg looks
+        "ndcg_rel q1 0.9071",
+        "Rndcg q1 0.8895",
+        "ndcg_rel q2 0.4796",
+        "Rndcg q2 0.0000",
+        "ndcg_rel all 0.6934",
+        "Rndcg all 0.4448",
+    ),
     "-mP.1 -D0.q1": ("P_1 all 1.0000",),
     "-mmap -mmap_cut.2 -mnum_q -mgm_map -Z scores": (
         "Znum_q all 2.0000",
