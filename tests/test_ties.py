@@ -123,6 +123,51 @@ def test_values_computed_by_hand(metric: str) -> None:
     assert ev.ties == 1
 
 
+def tied(size: int, relevant: int, metric: str) -> float:
+    """The value of one query whose documents all have the same score."""
+    labels = np.zeros((1, size), np.int8)
+    labels[0, :relevant] = 1
+    ev = rm.evaluate_scores(np.zeros((1, size)), labels, metric, ties="expected")
+    return float(ev[metric])
+
+
+def chance(size: int, relevant: int, k: int) -> Fraction:
+    """Of a relevant document in the top k: 1 - that of none."""
+    none = Fraction(1)
+    for j in range(min(relevant, k)):
+        none *= Fraction(max(size - max(relevant, k) - j, 0), size - j)
+    return 1 - none
+
+
+@pytest.mark.parametrize(
+    ("size", "relevant", "k"),
+    [(5, 1, 1), (5, 2, 1), (49, 1, 7), (1_000_000, 1, 1), (1_000_000, 1, 999_999), (77, 30, 1)],
+)
+def test_a_chance_that_is_one_quotient(size: int, relevant: int, k: int) -> None:
+    assert tied(size, relevant, f"hit@{k}") == relevant * k / size
+
+
+@pytest.mark.parametrize("size", [2, 3, 10, 49, 1_000, 1_000_000])
+@pytest.mark.parametrize("relevant", [1, 2, 3, 20, 200])
+@pytest.mark.parametrize("k", [1, 2, 10, 30, 1_000])
+def test_small_chances_keep_their_digits(size: int, relevant: int, k: int) -> None:
+    relevant, k = min(relevant, size), min(k, size)
+    expected = chance(size, relevant, k)
+    ulp = Fraction(math.ulp(float(expected)))
+    assert abs(Fraction(tied(size, relevant, f"hit@{k}")) - expected) <= 8 * ulp
+
+
+@pytest.mark.parametrize("k", [1, 3, 1_000, 2_000])
+def test_few_that_are_not_judged_keep_their_digits(k: int) -> None:
+    size, judged = 2_003, 2_002
+    qrels = {"q": dict.fromkeys(range(judged), 0)}
+    run = {"q": dict.fromkeys(range(size), 1.0) | {"last": 0.5}}
+    ev = rm.evaluate(qrels, run, [f"unjudged@{k}", "unjudged@2004"], ties="expected")
+    exact = Fraction(size - judged, size)
+    assert abs(Fraction(ev[f"unjudged@{k}"]) - exact) <= Fraction(math.ulp(float(exact)))
+    assert ev["unjudged@2004"] == 2 / 2004
+
+
 def test_the_discounts_of_a_group_are_averaged() -> None:
     ev = rm.evaluate(WIDE_QRELS, WIDE_RUN, ["ndcg@5(gain=linear)"], ties="expected")
     weights = sum(1 / math.log2(rank + 1) for rank in range(2, 6)) / 10

@@ -64,19 +64,14 @@ cdef Py_ssize_t judged_found(const Query *query, const Params *params) noexcept 
     return count
 
 
-cdef double expected_judged_found(const Query *query, const Params *params) noexcept nogil:
-    cdef double total = 0.0
-    cdef Py_ssize_t i, j, count
-    cdef const Group *group
-    for i in range(query.n_groups):
-        group = &query.groups[i]
-        if group.above >= params.k:
-            break
-        count = 0
-        for j in range(group.first, group.end):
-            count += is_judged(query.grades[j], params)
-        total += <double> count * <double> within(group, params) / <double> group.size
-    return total
+cdef inline Py_ssize_t judged_tied(
+    const Group *group, const Query *query, const Params *params
+) noexcept nogil:
+    """The number of judged documents in a group."""
+    cdef Py_ssize_t i, count = 0
+    for i in range(group.first, group.end):
+        count += is_judged(query.grades[i], params)
+    return count
 
 
 cdef double judged(const Query *query, const Params *params) noexcept nogil:
@@ -87,7 +82,18 @@ cdef double judged(const Query *query, const Params *params) noexcept nogil:
 
 cdef double expected_judged(const Query *query, const Params *params) noexcept nogil:
     cdef Py_ssize_t depth = min(params.k, query.n_retrieved)
-    return ratio(expected_judged_found(query, params), <double> depth)
+    cdef double total = 0.0
+    cdef Py_ssize_t i
+    cdef const Group *group
+    for i in range(query.n_groups):
+        group = &query.groups[i]
+        if group.above >= params.k:
+            break
+        total += (
+            <double> judged_tied(group, query, params) * <double> within(group, params)
+            / <double> group.size
+        )
+    return ratio(total, <double> depth)
 
 
 cdef double unjudged(const Query *query, const Params *params) noexcept nogil:
@@ -97,8 +103,23 @@ cdef double unjudged(const Query *query, const Params *params) noexcept nogil:
 
 
 cdef double expected_unjudged(const Query *query, const Params *params) noexcept nogil:
-    cdef Py_ssize_t depth = min(params.k, query.n_retrieved)
-    return (<double> depth - expected_judged_found(query, params)) / <double> params.k
+    """Counted itself: depth - the judged would lose the digits of what is small."""
+    cdef Py_ssize_t others = min(params.k, query.n_retrieved)
+    cdef double total = 0.0
+    cdef Py_ssize_t i, inside
+    cdef const Group *group
+    for i in range(query.n_groups):
+        group = &query.groups[i]
+        if group.above >= params.k:
+            break
+        inside = within(group, params)
+        others -= inside
+        total += (
+            <double> (group.size - judged_tied(group, query, params)) * <double> inside
+            / <double> group.size
+        )
+    # A group without found documents is not listed.
+    return (<double> others + total) / <double> params.k
 
 
 cdef double rbp_residual(const Query *query, const Params *params) noexcept nogil:

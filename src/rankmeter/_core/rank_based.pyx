@@ -42,9 +42,14 @@ cdef double hit(const Query *query, const Params *params) noexcept nogil:
 
 
 cdef double expected_hit(const Query *query, const Params *params) noexcept nogil:
-    """1 - the share of orders that put all relevant documents of the group beyond k"""
-    cdef Py_ssize_t i, j, relevant, inside
-    cdef double none = 1.0
+    """sum over the ranks up to k of the share of orders with the first relevant document there
+
+    1 - the share of orders without one is the same, but loses the digits of what is small. Which
+    documents are relevant and which stand up to k may be swapped: the fewer of them are gone
+    through.
+    """
+    cdef Py_ssize_t i, j, relevant, inside, more
+    cdef double total = 0.0, none_yet = 1.0, left
     cdef const Group *group
     for i in range(query.n_groups):
         group = &query.groups[i]
@@ -56,11 +61,12 @@ cdef double expected_hit(const Query *query, const Params *params) noexcept nogi
         inside = within(group, params)
         if relevant > group.size - inside:
             return 1.0
+        more = max(relevant, inside)
         for j in range(min(relevant, inside)):
-            none *= (
-                <double> (group.size - max(relevant, inside) - j) / <double> (group.size - j)
-            )
-        return 1.0 - none
+            left = <double> (group.size - j)
+            total += none_yet * (<double> more / left)
+            none_yet *= (left - <double> more) / left
+        return min(total, 1.0)
     return 0.0
 
 
