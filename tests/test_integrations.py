@@ -280,6 +280,16 @@ def test_lightgbm_training() -> None:
         scores = booster.predict(held_out[0], num_iteration=i)
         ev = rm.evaluate_scores(scores, held_out[1], "ndcg@5", groups=held_out[3])
         assert value == ev["ndcg@5"]
+    alone = lightgbm.Dataset(features, labels).construct()
+    with pytest.raises(ValueError, match="no group"):
+        ours.feval("mrr")(features[:, 0], alone)
+
+
+def test_lightgbm_estimators() -> None:
+    ours, lightgbm = need("lightgbm")
+    features, labels, _, sizes = grouped()
+    held_out = grouped(4)
+    metric = ours.eval_metric(["mrr", "map"])
     ranker = lightgbm.LGBMRanker(n_estimators=5, n_jobs=1, verbosity=-1)
     ranker.fit(
         features,
@@ -287,12 +297,20 @@ def test_lightgbm_training() -> None:
         group=sizes,
         eval_set=[(held_out[0], held_out[1])],
         eval_group=[held_out[3]],
-        eval_metric=ours.eval_metric("mrr"),
+        eval_metric=metric,
     )
-    assert len(ranker.evals_result_["valid_0"]["mrr"]) == 5
-    alone = lightgbm.Dataset(features, labels).construct()
+    ev = rm.evaluate_scores(
+        ranker.predict(held_out[0]), held_out[1], ["mrr", "map"], groups=held_out[3]
+    )
+    for name in ("mrr", "map"):
+        assert len(ranker.evals_result_["valid_0"][name]) == 5
+        assert ranker.evals_result_["valid_0"][name][-1] == ev[name]
+    data = lightgbm.Dataset(features, labels, group=sizes).construct()
+    by_train = metric(features[:, 0], data)
+    assert by_train == metric(labels, features[:, 0], None, sizes)
+    regressor = lightgbm.LGBMRegressor(n_estimators=2, n_jobs=1, verbosity=-1)
     with pytest.raises(ValueError, match="no group"):
-        ours.feval("mrr")(features[:, 0], alone)
+        regressor.fit(features, labels, eval_set=[(features, labels)], eval_metric=metric)
 
 
 def test_xgboost_training() -> None:
@@ -320,6 +338,49 @@ def test_xgboost_training() -> None:
     assert history["valid"][name][last - 1] == pytest.approx(ev["ndcg@5"], abs=1e-6)
     with pytest.raises(ValueError, match="no group"):
         ours.custom_metric("mrr")(features[:, 0], xgboost.DMatrix(features, labels))
+
+
+def test_xgboost_estimators() -> None:
+    ours, xgboost = need("xgboost")
+    pytest.importorskip("sklearn")
+    features, labels = (part[:400] for part in grouped()[:2])
+    ids = np.repeat(np.arange(40), 10)  # XGBoost may weigh queries by their numbers of documents
+
+    def ranker(*metrics: str) -> Any:
+        metric = ours.custom_metric(metrics)
+        return xgboost.XGBRanker(n_estimators=3, n_jobs=1, eval_metric=metric).fit(
+            features,
+            labels,
+            qid=ids,
+            eval_set=[(features, labels)],
+            eval_qid=[ids],
+            verbose=False,
+        )
+
+    model = ranker("ndcg@5( gain={1:1, 2:3, 3:7})")
+    history = model.evals_result()["validation_0"]["ndcg@5(gain={1=1,2=3,3=7})"]
+    ev = rm.evaluate_scores(model.predict(features), labels, "ndcg@5", query_ids=ids)
+    assert history[-1] == pytest.approx(ev["ndcg@5"], abs=1e-6)
+    assert pickle.loads(pickle.dumps(model)).predict(features).tolist()
+    with pytest.raises(ValueError, match=r"one metric, not 2: use xgboost\.train"):
+        ranker("mrr", "map")
+
+
+def test_xgboost_estimators_that_know_no_queries() -> None:
+    ours, xgboost = need("xgboost")
+    pytest.importorskip("sklearn")
+    features, labels, *_ = grouped()
+    weights = np.ones(len(labels))
+    regressor = xgboost.XGBRegressor(n_estimators=2, eval_metric=ours.custom_metric("mrr"))
+    with pytest.raises(ValueError, match="this estimator knows no queries: take XGBRanker"):
+        regressor.fit(
+            features,
+            labels,
+            sample_weight=weights,
+            eval_set=[(features, labels)],
+            sample_weight_eval_set=[weights],
+            verbose=False,
+        )
 
 
 # ---------------------------------------------------------------------------------------------

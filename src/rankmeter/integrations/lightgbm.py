@@ -18,8 +18,8 @@ def feval(
     *,
     ties: Literal["input", "expected"] = "input",
     threads: int = 1,
-) -> Callable[[Any, Any], Results]:
-    """Make a function for ``lightgbm.train(..., feval=...)``.
+) -> Callable[..., Results]:
+    """Make a function for ``lightgbm.train(feval=...)`` and ``LGBMRanker.fit(eval_metric=...)``.
 
     Parameters
     ----------
@@ -31,12 +31,14 @@ def feval(
     Returns
     -------
     callable
-        From the scores and a Dataset with a group to (name, mean, higher is better).
+        From the scores and a Dataset with a group, as ``train`` and ``cv`` hand them over, or from
+        labels, scores, weights (not used) and group sizes, as the estimators do, to (name, mean,
+        higher is better).
 
     Raises
     ------
     ValueError
-        By the function: if the data set has no group, or as `rankmeter.evaluate_scores` does.
+        By the function: if the data have no group, or as `rankmeter.evaluate_scores` does.
 
     Examples
     --------
@@ -47,47 +49,16 @@ def feval(
     >>> data = lightgbm.Dataset(np.eye(4), [0, 1, 1, 0], group=[2, 2], params=options)
     >>> feval("mrr")(np.array([0.9, 0.1, 0.8, 0.2]), data.construct())
     [('mrr', 0.75, True)]
-    """
-    evaluate = eval_metric(metrics, ties=ties, threads=threads)
-
-    def evaluate_data(scores: Any, data: Any) -> Results:
-        return evaluate(data.get_label(), scores, None, data.get_group())
-
-    return evaluate_data
-
-
-def eval_metric(
-    metrics: str | rm.Metric | Iterable[str | rm.Metric],
-    *,
-    ties: Literal["input", "expected"] = "input",
-    threads: int = 1,
-) -> Callable[[Any, Any, Any, Any], Results]:
-    """Make a function for ``lightgbm.LGBMRanker.fit(..., eval_metric=...)``.
-
-    Parameters
-    ----------
-    metrics, ties, threads
-        As for `feval`.
-
-    Returns
-    -------
-    callable
-        From labels, scores, weights (not used) and group sizes to (name, mean, higher is better).
-
-    Raises
-    ------
-    ValueError
-        As for `feval`.
-
-    Examples
-    --------
-    >>> from rankmeter.integrations.lightgbm import eval_metric
-    >>> eval_metric("mrr")([0, 1, 1, 0], [0.9, 0.1, 0.8, 0.2], None, [2, 2])
+    >>> feval("mrr")([0, 1, 1, 0], [0.9, 0.1, 0.8, 0.2], None, [2, 2])
     [('mrr', 0.75, True)]
     """
     names = compile_metrics(metrics)[0]
 
-    def evaluate_groups(labels: Any, scores: Any, _weight: Any, group: Any) -> Results:
+    # The estimators count the parameters: they hand over groups to a function of four only.
+    def evaluate(first: Any, second: Any, _weight: Any = None, group: Any = None) -> Results:
+        labels, scores = first, second
+        if hasattr(second, "get_group"):
+            labels, scores, group = second.get_label(), first, second.get_group()
         if group is None:
             raise ValueError("the data have no group: say how many rows each query has")
         ev = rm.evaluate_scores(
@@ -95,4 +66,8 @@ def eval_metric(
         )
         return [(name, value, True) for name, value in ev.mean.items()]
 
-    return evaluate_groups
+    return evaluate
+
+
+eval_metric = feval
+"""The same, by the name that the estimators have for it."""
