@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from rankmeter.metrics import METRICS
+from rankmeter.metrics import METRICS, parse
 
 Qrels = dict[Hashable, dict[Hashable, Any]]
 Run = dict[Hashable, Any]
@@ -229,7 +229,7 @@ def examples(draw: st.DrawFn, *, valid: bool = False) -> Example:
     return Example(
         qrels=qrels,
         run={query: draw(entries) for query in answered},
-        metrics=draw(st.lists(metric_texts(positive), min_size=1, max_size=5, unique=True)),
+        metrics=draw(st.lists(metric_texts(positive), min_size=1, max_size=5, unique_by=parse)),
         options={
             "ties": draw(st.sampled_from(["docid", "input"])),
             "missing": draw(st.sampled_from(missing)),

@@ -90,8 +90,8 @@ def close(value: float) -> Any:
 
 
 def compare(qrels: Qrels, run: Run, measures: Mapping[str, str], rel: int = 1) -> None:
-    names = {theirs: spelled(ours, rel) for theirs, ours in measures.items()}
-    # Each name of ours once: rprec is there with and without a multiple.
+    # Each metric once, by its own name: rprec is there with and without a multiple.
+    names = {theirs: str(rm.parse(spelled(ours, rel))) for theirs, ours in measures.items()}
     ev = rm.evaluate(qrels, run, list(dict.fromkeys(names.values())), missing="skip")
     expected = by_pytrec_eval(qrels, run, names, rel)
     assert set(ev.query_ids) == set(expected)

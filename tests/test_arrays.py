@@ -92,7 +92,9 @@ def matrices(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray | None
     )
     mask = rng.random(scores.shape) < 0.7 if draw(st.booleans()) else None
     positive = sorted({float(label) for label in labels.ravel() if label > 0})
-    metrics = draw(st.lists(strategies.metric_texts(positive), min_size=1, max_size=5, unique=True))
+    metrics = draw(
+        st.lists(strategies.metric_texts(positive), min_size=1, max_size=5, unique_by=rm.parse)
+    )
     closed = all(METRICS[rm.parse(text).name].closed_form for text in metrics)
     ties = draw(st.sampled_from(["input", "expected"])) if closed else "input"
     return scores.astype(draw(st.sampled_from(["f4", "f8"]))), labels, mask, metrics, ties

@@ -481,7 +481,11 @@ def test_interrupted(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
         (["eval"], "QRELS"),
         (["eval", "qrels"], "RUN"),
         (["eval", "qrels", "one", "one"], "the run one is given twice"),
-        (["eval", "qrels", "one", "-m", "mrr", "-m", "mrr"], "the metric mrr is named twice"),
+        (
+            ["eval", "qrels", "one", "-m", "recall@5", "-m", "recall_05"],
+            "'recall@5' and 'recall_05' are the same metric",
+        ),
+        (["eval", "qrels", "one", "-m", "mrr", "-m", "mrr"], "the metric 'mrr' is named twice"),
         (["eval", "-", "-"], "standard input (-) can be read once only"),
         (["eval", "qrels", "-", "--by", "-"], "standard input (-) can be read once only"),
         (["eval", "qrels", "one", "-m", "recal@10"], "recall@10"),

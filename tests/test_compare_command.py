@@ -579,7 +579,7 @@ def test_power_for_reading(run: Runner, style: str, start: str) -> None:
         (["compare", "qrels", "good"], "CANDIDATE"),
         (["compare", "qrels", "good", "good"], "the run good is given twice"),
         (["compare", "-", "good", "-"], "standard input (-) can be read once only"),
-        ([*MRR, "-m", "mrr"], "the metric mrr is named twice"),
+        ([*MRR, "-m", "mrr"], "the metric 'mrr' is named twice"),
         ([*MRR, "-m", "mrrr"], "mrrr"),
         ([*MRR, "--budget", "mrr"], "'mrr' is not METRIC=DROP, such as ndcg@10=0.01"),
         ([*MRR, "--budget", "mrr=-1"], "is not METRIC=DROP"),

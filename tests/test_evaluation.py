@@ -91,6 +91,61 @@ def test_a_metric_by_any_spelling() -> None:
         assert ev[other] == ev[rm.parse(other)] == ev[asked] == ev.mean[asked]
 
 
+def test_blanks_are_no_part_of_a_name() -> None:
+    ev = rm.evaluate(QRELS, RUN, [" recall@5\n", "ndcg@10( gain = linear )"])
+    assert ev.metrics == ("recall@5", "ndcg@10( gain = linear )")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("recall@5", "recall@05"),
+        ("recall@5", "recall_5"),
+        ("ndcg", "ndcg(gain=exponential)"),
+        ("map(rel=2)", "map(rel=2.0)"),
+        ("map(rel=20)", "map(rel=+2e1)"),
+        ("ndcg(gain=linear,discount=jarvelin)", "ndcg( discount=jarvelin, gain=linear )"),
+        ("ndcg(gain={1:1,2:.5,3:7})", "ndcg(gain={3:7e0,2:0.5,01:1})"),
+        ("mrr", rm.Metric("mrr", rel=1)),
+        (rm.Metric("recall", 5), "recall@5(judged_only=FALSE)"),
+    ],
+)
+def test_a_metric_in_two_spellings_is_one_metric(one: Any, other: Any) -> None:
+    says = "are the same metric: name it once|is named twice"
+    with pytest.raises(ValueError, match=says):
+        rm.evaluate(QRELS, RUN, [one, "hit@1", other])
+    first, second = (rm.evaluate(QRELS, RUN, name) for name in (one, other))
+    assert first[other] == second[one]
+    with pytest.raises(ValueError, match=says):
+        rm.compare({"a": first, "b": second}, metrics=[one, other])
+    with pytest.raises(ValueError, match="query 'q1' is in two"):  # not: the metrics differ
+        rm.concat([first, second])
+
+
+def test_the_same_name_twice() -> None:
+    with pytest.raises(ValueError, match="the metric 'mrr' is named twice"):
+        rm.evaluate(QRELS, RUN, ["mrr", "mrr "])
+
+
+@pytest.mark.parametrize("k", ["+5", " 5", "5 ", "5_0", "٥", "5.0", "", "0x5"])
+def test_what_is_no_cut_off(k: str) -> None:
+    with pytest.raises(ValueError, match="the cut-off must be an integer, not"):
+        rm.parse(f"recall@{k}(rel=2)")
+
+
+@pytest.mark.parametrize("number", ["2_0", "٢", "0x2", "inf", "nan", "", "2 0", "1e", "."])
+def test_what_is_no_number(number: str) -> None:
+    with pytest.raises(ValueError, match="rel must be a number, not"):
+        rm.parse(f"map(rel={number})")
+    with pytest.raises(ValueError, match=r"gain must be \{grade:gain,...\}, not"):
+        rm.parse(f"ndcg(gain={{1:{number}}})")
+
+
+@pytest.mark.parametrize("number", ["2", "+2", "2.", "2.0", "02", "20e-1", " 2 ", ".2E+1"])
+def test_what_is_a_number(number: str) -> None:
+    assert rm.parse(f"map(rel={number})") == rm.Metric("map", rel=2)
+
+
 def test_a_metric_object_is_spelled_by_its_name() -> None:
     ev = rm.evaluate(QRELS, RUN, rm.Metric("ndcg", 10, gain="linear"))
     assert ev.metrics == ("ndcg@10(gain=linear)",)

@@ -30,7 +30,9 @@ def tied_examples(draw: st.DrawFn, name: str | None = None) -> strategies.Exampl
         query: draw(strategies.judgments([*POOL, "never", "seen"])) for query in ("q", "r")
     }
     positive = strategies.positive_grades(qrels)
-    texts = st.lists(strategies.metric_texts(positive, name), min_size=1, max_size=5, unique=True)
+    texts = st.lists(
+        strategies.metric_texts(positive, name), min_size=1, max_size=5, unique_by=rm.parse
+    )
     run: strategies.Run = {"q": draw(strategies.scored(POOL)), "r": draw(strategies.scored(POOL))}
     return strategies.Example(qrels, run, draw(texts), {"ties": "expected"})
 

@@ -15,7 +15,7 @@ from rankmeter.command_output import BadInput
 from rankmeter.evaluation import Evaluation, Evaluator, lost_text
 from rankmeter.files import STANDARD_INPUT, STANDARD_OUTPUT, Source, read_facets, shown_name
 from rankmeter.inputs import FORMATS, SIDES
-from rankmeter.metrics import parse
+from rankmeter.metrics import named_metrics, parse
 from rankmeter.mistakes import MOST
 from rankmeter.significance import CORRECTIONS, MOST_ENUMERATED, TESTS
 from rankmeter.threads import processors
@@ -242,9 +242,10 @@ def check_inputs(arguments: argparse.Namespace, runs: Sequence[str]) -> None:
     for run in runs:
         if runs.count(run) > 1:
             usage_error(f"the run {run} is given twice")
-    for metric in arguments.metrics or ():
-        if arguments.metrics.count(metric) > 1:
-            usage_error(f"the metric {metric} is named twice")
+    try:
+        named_metrics((metric, metric) for metric in arguments.metrics or ())
+    except ValueError as error:
+        usage_error(str(error))
     if inputs.count(STANDARD_INPUT) > 1:
         usage_error("standard input (-) can be read once only")
     if arguments.output not in (None, STANDARD_OUTPUT):

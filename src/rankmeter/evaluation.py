@@ -548,7 +548,7 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
     for part in parts:
         if not isinstance(part, Evaluation):
             raise TypeError(f"concat takes evaluations, not {type(part).__name__}")
-        if part.metrics != parts[0].metrics:
+        if list(part._metrics.values()) != list(parts[0]._metrics.values()):
             raise ValueError(
                 f"the metrics differ: {', '.join(parts[0].metrics)}; {', '.join(part.metrics)}"
             )

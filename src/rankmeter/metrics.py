@@ -23,6 +23,7 @@ LEAST = 0.00001
 _UNCUT = {"f1": "set_f", "precision": "set_precision", "recall": "set_recall"}
 _SPELLING = re.compile(r"([A-Za-z][A-Za-z0-9_.]*)(?:@([^()]*))?(?:\((.*)\))?", re.DOTALL)
 _LEVEL = re.compile(r"-l([0-9]+)\s*$")  # of relevance, in ranx
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")  # float takes more
 _PARAMETER = re.compile(r"\s*([a-z_]+)\s*=\s*(\{[^{}]*\}|[^,{}]*)\s*(?:,|$)")
 
 
@@ -185,7 +186,8 @@ def compile_metrics(
     Raises
     ------
     ValueError
-        For an empty list, the same metric twice, or a name that `parse` refuses.
+        For an empty list, the same metric twice, in whatever spellings, or a name that `parse`
+        refuses.
     """
     if isinstance(metrics, (str, Metric)):
         return _compile((metrics,))
@@ -204,15 +206,34 @@ def compile_metrics(
 def _compile(
     metrics: tuple[str | Metric | tuple[str, Metric], ...],
 ) -> tuple[Mapping[str, Metric], Metrics]:
-    named: dict[str, Metric] = {}
-    for given in metrics:
-        name, metric = given if isinstance(given, tuple) else (str(given), given)
-        if name in named:
-            raise ValueError(f"the metric {name!r} is named twice")
-        named[name] = parse(metric) if isinstance(metric, str) else metric
+    named = named_metrics(
+        given if isinstance(given, tuple) else (str(given), given) for given in metrics
+    )
     if not named:
         raise ValueError("no metric was named: pass for example ['ndcg@10', 'recall@100']")
     return named, Metrics([(METRICS[m.name], m.k, _given(m)) for m in named.values()])
+
+
+def named_metrics(given: Iterable[tuple[str, str | Metric]]) -> dict[str, Metric]:
+    """Return name to metric; blanks around a name are no part of it.
+
+    Raises
+    ------
+    ValueError
+        For the same metric twice, in whatever spellings, or a name that `parse` refuses.
+    """
+    named: dict[str, Metric] = {}
+    names: dict[Metric, str] = {}
+    for text, wanted in given:
+        name = text.strip()
+        metric = parse(wanted) if isinstance(wanted, str) else wanted
+        other = names.setdefault(metric, name)
+        if name in named:
+            raise ValueError(f"the metric {name!r} is named twice")
+        if other != name:
+            raise ValueError(f"{other!r} and {name!r} are the same metric: name it once")
+        named[name] = metric
+    return named
 
 
 def is_geometric(metric: Metric) -> bool:
@@ -293,15 +314,21 @@ def _value(name: str, text: str) -> Any:
     try:
         if name == "gain" and text.startswith("{"):
             pairs = [entry.split(":") for entry in text[1:-1].split(",")]
-            return {float(grade): float(gain) for grade, gain in pairs}
+            return {_number(grade): _number(gain) for grade, gain in pairs}
         if name == "gain" or PARAMETERS[name].words:
             return text
         if name == "judged_only":
             return {"true": True, "false": False}[text.lower()]
-        return float(text)
+        return _number(text)
     except (ValueError, KeyError):
         shapes = {"gain": "{grade:gain,...}", "judged_only": "true or false"}
         raise ValueError(f"{name} must be {shapes.get(name, 'a number')}, not {text!r}") from None
+
+
+def _number(text: str) -> float:
+    if _NUMBER.fullmatch(text.strip()) is None:
+        raise ValueError
+    return float(text)
 
 
 def _from_elsewhere(text: str) -> str | None:

@@ -23,7 +23,7 @@ from rankmeter.evaluation import (
     _is_columnar,
     _sample,
 )
-from rankmeter.metrics import Metric
+from rankmeter.metrics import Metric, named_metrics
 from rankmeter.options import check_mapping, check_share, check_word, checked_draws
 from rankmeter.significance import CORRECTIONS, TESTS, Correction, Test
 
@@ -239,7 +239,7 @@ def _metrics_in_common(evaluations: Mapping[str, Evaluation], metrics: Any) -> d
         for ev in evaluations.values():
             for metric in given:
                 ev._column(metric)
-        return {str(metric): named[first._column(metric)] for metric in given}
+        return named_metrics((str(metric), named[first._column(metric)]) for metric in given)
     common = {
         name: metric for name, metric in first._metrics.items() if all(metric in e for e in others)
     }
