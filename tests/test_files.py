@@ -347,6 +347,22 @@ def test_a_header_names_the_facets(save: Save) -> None:
     assert read_facets(save(b"query_id\tkind\nq\ta")) == {"kind": {"q": "a"}}
 
 
+@pytest.mark.parametrize(
+    "name", ["query_id", "query-id", "qid", "QID", "query", "Query", "q_id", "topic", "topicid"]
+)
+def test_names_of_the_first_column(name: str, save: Save) -> None:
+    assert read_facets(save(f"{name}\ttype\nq1\ta\n".encode())) == {"type": {"q1": "a"}}
+    two = save(f"{name}\ttype\tarea\nq1\ta\tb\n".encode())
+    assert read_facets(two) == {"type": {"q1": "a"}, "area": {"q1": "b"}}
+
+
+@pytest.mark.parametrize("query", ["q", "Q", "q1", "query1", "topic-7", "id", "queries"])
+def test_queries_that_are_no_header(query: str, tmp_path: Path) -> None:
+    path = tmp_path / "kind.tsv"
+    path.write_bytes(f"{query}\ttype\nr\ta\n".encode())
+    assert read_facets(str(path)) == {"kind": {query: "type", "r": "a"}}
+
+
 def test_compressed_and_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     data = gzip.compress(b"q1\ta\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import errno
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from typing import IO, Any, NamedTuple
 from rankmeter.mistakes import Mistakes, count
 
 STANDARD_INPUT = STANDARD_OUTPUT = "-"
+QUERY_COLUMN = "(query|q|topic)[-_]?(id)?"  # what headers call the column of queries
 
 _COMPRESSED = 10  # bytes, enough to recognise how a file is compressed
 _START = 1 << 20  # bytes, enough to recognise what it holds
@@ -308,10 +310,10 @@ def zstandard() -> Any:
 def read_facets(path: str) -> dict[str, dict[str, str]]:
     """Read labels of queries, one or several for each, from columns separated by tabs.
 
-    If the first line starts with the cell ``query_id``, it is a header: the other cells of it
-    name the facets, and each line below gives a query and its label in each facet. Otherwise
-    each line gives a query and its label, and the name of the file up to its first dot names the
-    facet.
+    If the first line starts with a cell such as ``query_id``, ``qid``, ``query`` or ``topic``, in
+    capitals or not, it is a header: the other cells of it name the facets, and each line below
+    gives a query and its label in each facet. Otherwise each line gives a query and its label, and
+    the name of the file up to its first dot names the facet.
 
     Blanks around a cell are not part of it. An empty cell is no label. A query has one line at
     most. Blank lines are skipped.
@@ -339,7 +341,8 @@ def read_facets(path: str) -> dict[str, dict[str, str]]:
     first = next(rows, None)
     if first is None:
         raise ValueError(f"{name}: no lines in it")
-    header = first.cells[0] == "query_id"
+    name_of_ids = re.fullmatch(QUERY_COLUMN, first.cells[0], re.IGNORECASE)
+    header = name_of_ids is not None and len(name_of_ids[0]) > 1  # q may well be a query
     if header:
         names = first.cells[1:]
         if not names:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankmeter._core.columns import LONGEST_LINE, Rows, last_query, number_of
-from rankmeter.files import Source
+from rankmeter.files import QUERY_COLUMN, Source
 from rankmeter.mistakes import Mistakes, count, shown
 
 Grouped = dict[bytes, dict[bytes, float]]  # query to document to number
@@ -32,7 +32,7 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BLOCK = 1 << 18  # bytes that are read at once, so that they are still in the cache when scored
 _NO_COMMENT = re.compile(rb"[Qq]0|[0-9]+")
 _HEADER = re.compile(
-    rb"(query|q|topic)[-_]?(id)?\s.*\s(score|grade|relevance|rel|label|rank)\s*", re.IGNORECASE
+    QUERY_COLUMN.encode() + rb"\s.*\s(score|grade|relevance|rel|label|rank)\s*", re.IGNORECASE
 )
 
 
