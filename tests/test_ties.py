@@ -15,6 +15,7 @@ import reference
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from outcomes import same
 
 import rankmeter as rm
 from rankmeter.metrics import METRICS
@@ -305,6 +306,57 @@ def test_what_cannot_be_put_together() -> None:
         rm.concat([one, rm.evaluate({"x": {"a": 1}}, {"x": ["a"]}, "mrr")])
     with pytest.raises(TypeError, match="dict"):
         rm.concat([one, {}])  # type: ignore[list-item]
+
+
+def batch(first: int, last: int, **options: Any) -> rm.Evaluation:
+    rng = np.random.default_rng(6)
+    scores, labels = rng.integers(0, 5, (20, 8)) / 7, rng.integers(-1, 3, (20, 8))
+    rows = slice(first, last)
+    return rm.evaluate_scores(scores[rows], labels[rows], ["ndcg@5", "mrr"], **options)
+
+
+def test_rows_without_names_are_numbered_on() -> None:
+    whole = batch(0, 20, ties="expected")
+    parts = [batch(*cut, ties="expected") for cut in ((0, 7), (7, 8), (8, 20))]
+    assert parts[1].query_ids == (0,)
+    together = rm.concat(parts)
+    same(together, whole)
+    assert together.query_ids == tuple(range(20))
+    same(rm.concat([rm.concat(parts[:2]), pickle.loads(pickle.dumps(parts[2]))]), whole)
+    lowest = rm.concat(part.bounds.lowest for part in parts)
+    assert lowest.values.tobytes() == whole.bounds.lowest.values.tobytes()
+
+
+def test_all_doors_for_arrays_number_their_rows() -> None:
+    for one in (
+        rm.evaluate_scores([0.5, 0.1, 0.2], [1, 0, 1], "mrr", groups=[2, 1]),
+        rm.evaluate_rankings([[1], [2]], ([0, 1, 2], [1, 1], [1, 1]), "mrr"),
+        rm.evaluate_grades([[1], [0]], "mrr", ideal="retrieved"),
+    ):
+        assert rm.concat([one, one]).query_ids == (0, 1, 2, 3)
+
+
+def test_names_are_not_repeated() -> None:
+    named = [batch(0, 2, query_ids=ids) for ids in ([0, 1], range(2), np.arange(2))]
+    for one in named:
+        with pytest.raises(ValueError, match="query 0 is in two evaluations"):
+            rm.concat([one, one])
+    mixed = [batch(0, 2), batch(2, 4, query_ids=["x", "y"]), batch(4, 6)]
+    for parts in (mixed[:2], mixed[1:], [rm.concat(mixed[:1]), rm.concat(mixed[1:2])]):
+        with pytest.raises(ValueError, match="named, those of others only numbered"):
+            rm.concat(parts)
+
+
+def test_a_part_keeps_the_numbers_of_its_rows() -> None:
+    labels = {row: "even" if row % 2 == 0 else "odd" for row in range(20)}
+    whole = batch(0, 20)
+    parts = whole.by(labels)
+    assert parts["odd"].query_ids == tuple(range(1, 20, 2))
+    assert rm.concat(parts.values()).query_ids == (*range(0, 20, 2), *range(1, 20, 2))
+    with pytest.raises(ValueError, match=r"query 1 is in two evaluations; where .* concat first"):
+        rm.concat([parts["odd"], batch(0, 4).by(labels)["odd"]])
+    first_then = rm.concat([batch(0, 7), batch(7, 20)]).by(labels)
+    assert first_then["odd"].mean == parts["odd"].mean
 
 
 def test_erratic_metrics_are_known_where_no_order_changes_anything() -> None:

@@ -87,7 +87,8 @@ def evaluate_scores(
         How many rows belong to each query, one after the other, as LightGBM and XGBoost hold it.
     query_ids : array or sequence of hashable, optional
         For one-dimensional scores without `groups`: the query of each row, in any order. Otherwise
-        the name of each query; without them queries are numbered from 0.
+        the name of each query; without them queries are numbered from 0, and `concat`
+        numbers on.
     ties : {"input", "expected"}
         Equal scores: the one further left (or further up) stands first; or the mean over all
         orders, in closed form (McSherry and Najork, ECIR 2008). `Evaluation.ties` and
@@ -230,7 +231,8 @@ def evaluate_rankings(
     pad : int
         What stands at the end of a row that is not full.
     query_ids : array or sequence, optional
-        The name of each query; without them queries are numbered from 0.
+        The name of each query; without them queries are numbered from 0, and `concat`
+        numbers on.
     threads : int
         Among how many threads to split the queries, at most as many as there are processors. The
         digits do not depend on it.
@@ -314,7 +316,8 @@ def evaluate_grades(
         them, so there is no default. ``"retrieved"`` draws the ideal from the list itself, which
         hides whatever was not retrieved.
     query_ids : array or sequence, optional
-        The name of each query; without them queries are numbered from 0.
+        The name of each query; without them queries are numbered from 0, and `concat`
+        numbers on.
     threads : int
         Among how many threads to split the queries, at most as many as there are processors. The
         digits do not depend on it.
@@ -413,6 +416,7 @@ def _evaluate(
         highest=values[2 if tied else 0],
         retrieved=np.ones(count, np.bool_),
         answerable=answerable.view(np.bool_),
+        numbered=query_ids is None,
     )
 
 

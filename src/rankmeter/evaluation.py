@@ -136,9 +136,11 @@ class Evaluation:
         retrieved: npt.NDArray[np.bool_],
         answerable: npt.NDArray[np.bool_],
         lost: tuple[Any, Any, Any] | None = None,
+        numbered: bool = False,
     ) -> None:
         self.lost = lost
         self._query_ids = query_ids
+        self._numbered = numbered  # the ids are places of rows, and nobody's names
         self.metrics = tuple(metrics)
         self._metrics = metrics
         self.values = values
@@ -198,6 +200,7 @@ class Evaluation:
             highest=values,
             retrieved=self._retrieved,
             answerable=self._answerable,
+            numbered=self._numbered,
         )
 
     @property
@@ -299,8 +302,10 @@ class Evaluation:
         -------
         dict
             ``{label: Evaluation}`` or ``{facet: {label: Evaluation}}``, labels in the order of the
-            queries. Queries without a label stand under None. In the coverage of a part, skipped
-            queries and queries of the run that are not judged are not counted: they have no row.
+            queries. Queries without a label stand under None. A part keeps the ids of its queries,
+            also where they are numbers of rows, which `concat` then takes for names. In the
+            coverage of a part, skipped queries and queries of the run that are not judged are not
+            counted: they have no row.
 
         Raises
         ------
@@ -517,25 +522,32 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
     Parameters
     ----------
     evaluations : iterable of Evaluation
-        Of the same metrics, such as the parts that several processes scored. At least one.
+        Of the same metrics, such as the parts that several processes scored, or the batches of a
+        training loop. At least one.
 
     Returns
     -------
     Evaluation
         Values and means to the last bit those of one evaluation of all queries: the mean is a
         rounded exact sum, so it does not depend on where it was cut. The coverages are added: a
-        run that is not cut like the qrels has unjudged queries in every part.
+        run that is not cut like the qrels has unjudged queries in every part. Where queries are
+        rows of arrays that nobody named, they are numbered on, from one evaluation to the next.
 
     Raises
     ------
     TypeError
         If one is no `Evaluation`.
     ValueError
-        If there is none, their metrics differ, or a query is in two of them.
+        If there is none, their metrics differ, a query is in two of them, or the queries of some
+        are numbered and those of others named.
 
     Examples
     --------
     >>> import rankmeter as rm
+    >>> batches = [([[0.9, 0.1]], [[1, 0]]), ([[0.2, 0.8], [0.3, 0.4]], [[1, 0], [1, 0]])]
+    >>> ev = rm.concat(rm.evaluate_scores(*batch, "mrr") for batch in batches)
+    >>> ev.query_ids, ev["mrr"]
+    ((0, 1, 2), 0.6666666666666666)
     >>> one = rm.evaluate({"q1": {"a": 1}}, {"q1": ["a"]}, "mrr")
     >>> two = rm.evaluate({"q2": {"a": 1}}, {"q2": ["x", "a"]}, "mrr")
     >>> rm.concat([one, two])["mrr"]
@@ -544,7 +556,6 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
     parts = list(evaluations)
     if not parts:
         raise ValueError("there is no evaluation to concatenate")
-    queries: list[Any] = []
     for part in parts:
         if not isinstance(part, Evaluation):
             raise TypeError(f"concat takes evaluations, not {type(part).__name__}")
@@ -552,17 +563,17 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
             raise ValueError(
                 f"the metrics differ: {', '.join(parts[0].metrics)}; {', '.join(part.metrics)}"
             )
-        queries += part.query_ids
-    if len(set(queries)) < len(queries):
-        twice = next(query for query, count in Counter(queries).items() if count > 1)
+    numbered = parts[0]._numbered
+    if any(part._numbered != numbered for part in parts):
         raise ValueError(
-            f"query {twice!r} is in two evaluations; rows of arrays are numbered from 0 unless "
-            "query_ids= names them"
+            "the queries of some evaluations are named, those of others only numbered: name them "
+            "all by query_ids=, or none"
         )
     coverage = Coverage(*np.sum([part.coverage for part in parts], axis=0).tolist())
     lost = next((part.lost for part in parts if part.lost is not None), None)
     if coverage.unmatched < coverage.evaluated:  # in another part something was found
         coverage, lost = coverage._replace(unmatched=0), None
+    queries = range(sum(map(len, parts))) if numbered else _queries_of_all(parts)
     return Evaluation(
         queries,
         parts[0]._metrics,
@@ -573,7 +584,17 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
         retrieved=np.concatenate([part._retrieved for part in parts]),
         answerable=np.concatenate([part._answerable for part in parts]),
         lost=lost,
+        numbered=numbered,
     )
+
+
+def _queries_of_all(parts: Sequence[Evaluation]) -> Sequence[Any]:
+    queries = [query for part in parts for query in part.query_ids]
+    if len(set(queries)) < len(queries):
+        twice = next(query for query, count in Counter(queries).items() if count > 1)
+        hint = "; where ids are numbers of rows, use concat first, then by" * isinstance(twice, int)
+        raise ValueError(f"query {twice!r} is in two evaluations{hint}")
+    return queries
 
 
 class Evaluator:
