@@ -1,7 +1,6 @@
 """The sample judgments and runs that come with trec_eval, against the values that it prints.
 
-A value is compared as text, in the four digits that trec_eval prints. The data are not part of
-this project; without them these tests are skipped.
+A value is compared as text, in the four digits that trec_eval prints.
 """
 
 from __future__ import annotations
@@ -14,11 +13,7 @@ from readers import read_qrels, read_run
 
 import rankmeter as rm
 
-FOLDER = Path(__file__).resolve().parents[1] / ".." / "shared" / "trec_eval"
-
-pytestmark = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason="trec_eval's sample data are not beside the project"
-)
+FOLDER = Path(__file__).parent / "cases" / "trec_eval"
 
 FAMILIES = r"map|recip_rank|P_\d+|recall_\d+|ndcg|ndcg_cut_\d+|map_cut_\d+|success_\d+"
 
