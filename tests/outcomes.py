@@ -26,9 +26,9 @@ def refused(qrels: Any, run: Any, kind: type[Exception] = ValueError, **options:
 
 
 def alike(ours: rm.Evaluation | str, expected: rm.Evaluation | str) -> None:
-    """Both say something, or both are the same."""
+    """Both say the same, or both are the same."""
     if isinstance(ours, str) or isinstance(expected, str):
-        assert isinstance(ours, str) == isinstance(expected, str), (ours, expected)
+        assert ours == expected
     else:
         same(ours, expected)
 

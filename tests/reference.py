@@ -2,7 +2,8 @@
 
 Nothing here is shared with the package: the run is sorted, the ranks are counted, each formula is
 written as in a text book. Only the order of the float operations is the pinned one, so that the
-package and this file must agree to the last bit.
+package and this file must agree to the last bit. What is refused is said in words that the package
+must use too, among others.
 
 ``REFERENCE`` names one function for each metric, ``evaluate`` scores many queries with them, and
 ``HAND`` holds small rankings whose values were worked out on paper.
@@ -53,7 +54,7 @@ def exponential_gain(grade: float) -> float:
     if grade <= 0:
         return 0.0
     if grade > 1023:
-        raise ValueError(f"2**{grade} is too large")
+        raise ValueError(f"grade {grade:g} is over 1023")
     if grade == int(grade):
         # An exact integer: 2**54 - 1 lies half-way between two doubles, where digits do not help.
         return float(2 ** int(grade) - 1)
@@ -130,7 +131,7 @@ def gain_function(gain: str | Mapping[float, float]) -> Callable[[float], float]
         if grade <= 0:
             return 0.0
         if grade not in table:
-            raise ValueError(f"the mapping has no gain of grade {grade}")
+            raise ValueError(f"grade {grade:g} has no gain in the mapping")
         return table[grade]
 
     return look_up
@@ -400,7 +401,7 @@ def err(ranked: Ranked, grades: Grades, k: int | None, max: float = 4.0) -> floa
     """Expected reciprocal rank: the reader stops at a document with the probability R."""
     for grade in grades.values():
         if grade > max:
-            raise ValueError(f"grade {grade} is above {max}")
+            raise ValueError(f"grade {grade:g} is above the scale of err")
     total = 0.0
     still_reading = 1.0
     for rank, doc in enumerate(_top(ranked, k), 1):
@@ -685,9 +686,9 @@ def evaluate(
     """Score each query of the qrels."""
     requests = {text: parse(text) for text in metrics}
     if not requests:
-        raise ValueError("no metrics")
+        raise ValueError("no metric was named")
     if len(requests) < len(metrics):
-        raise ValueError("the same name twice")
+        raise ValueError("is named twice")
     cutoffs = [  # what is left of a ranking without the unjudged may come from any depth
         None if parameters.get("judged_only") else k for _, k, parameters in requests.values()
     ]
@@ -698,11 +699,11 @@ def evaluate(
         for name, k, parameters in requests.values():
             score(name, [], grades, k, parameters)
 
+    if not judgments:
+        raise ValueError("qrels hold no query")
     found = [query for query in judgments if query in run]
     if not found:
         raise ValueError("no query in common")
-    if missing == "error" and len(found) < len(judgments):
-        raise ValueError("a query is missing from the run")
     scored = found if missing == "skip" else list(judgments)
 
     per_query: dict[Hashable, dict[str, float]] = {}
@@ -723,6 +724,8 @@ def evaluate(
         per_query[query] = {text: _exact_mean(every) for text, every in values.items()}
         lowest[query] = {text: min(every) for text, every in values.items()}
         highest[query] = {text: max(every) for text, every in values.items()}
+    if missing == "error" and len(found) < len(judgments):
+        raise ValueError("the run lacks")
     return Result(
         query_ids=tuple(scored),
         per_query=per_query,
@@ -751,15 +754,19 @@ def ranking(entry: Any, ties: str, duplicates: str, depth: int | None) -> list[H
     """Ids best first: a mapping is sorted by its scores, a sequence is ranked already."""
     if isinstance(entry, Mapping):
         return _by_score(entry, ties)
+    if isinstance(entry, set):
+        raise TypeError("a set has no order")
     if isinstance(entry, (str, bytes)) or not hasattr(type(entry), "__getitem__"):
-        raise TypeError(f"not a ranking: {entry!r}")
+        raise TypeError("a ranking must be a sequence of document ids")
     ids = list(entry)
     if duplicates == "first":
         return list(dict.fromkeys(ids))
-    ids = ids[:depth]
-    if len(set(ids)) < len(ids):
-        raise ValueError(f"an id twice: {ids}")
-    return ids
+    first: dict[Hashable, int] = {}
+    for rank, doc in enumerate(ids[:depth], 1):
+        if first.setdefault(doc, rank) < rank:
+            ranks = f"{first[doc]} and {rank}"
+            raise ValueError(f"document {doc!r} stands twice in the ranking, at ranks {ranks}")
+    return ids[:depth]
 
 
 def orders(entry: Any, duplicates: str, depth: int | None) -> list[list[Hashable]]:
@@ -794,7 +801,7 @@ def _id_order(doc: Any) -> Any:
 
 def _number(value: Any) -> float:
     if isinstance(value, (str, bytes)) or not hasattr(type(value), "__float__"):
-        raise TypeError(f"not a number: {value!r}")
+        raise TypeError(f"number: {value!r}")
     return float(value)
 
 
@@ -802,28 +809,28 @@ def _score(value: Any) -> float | int:
     # A whole number is compared as what it is: 2**53 + 1 stands above 2**53.
     score = int(value) if isinstance(value, Integral) else _number(value)
     if score != score:
-        raise ValueError("a score is NaN")
+        raise ValueError("is NaN")
     return score
 
 
 def _grades(judged: Mapping[Any, Any]) -> dict[Hashable, float]:
     if not isinstance(judged, Mapping):
-        raise TypeError(f"not judgments: {judged!r}")
+        raise TypeError("qrels must be a mapping from document id to grade")
     grades = {}
     for doc, value in judged.items():
         try:
             grades[doc] = _number(value)
         except OverflowError:
-            raise ValueError(f"grade {value} is too large") from None
+            raise ValueError("double") from None
         if not math.isfinite(grades[doc]):
-            raise ValueError(f"grade {value} is not finite")
+            raise ValueError(f"is not finite: {value!r}")
     return grades
 
 
 def _refuse_types_that_cannot_match(ranked: Ranked, grades: Grades) -> None:
     texts = {isinstance(doc, str) for doc in ranked}, {isinstance(doc, str) for doc in grades}
     if texts in (({True}, {False}), ({False}, {True})):
-        raise TypeError("ids of types that cannot match")
+        raise TypeError("can never match")
 
 
 # ---------------------------------------------------------------------------------------------

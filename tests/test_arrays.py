@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import reference
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,6 +47,31 @@ def same(ours: rm.Evaluation, theirs: rm.Evaluation) -> None:
     assert ours.ties == theirs.ties
     assert ours.bounds.lowest.values.tobytes() == theirs.bounds.lowest.values.tobytes()
     assert ours.bounds.highest.values.tobytes() == theirs.bounds.highest.values.tobytes()
+
+
+def by_dicts(qrels: Any, run: Any, metrics: Any = SIX, ties: Any = "input") -> rm.Evaluation:
+    """The evaluation of dicts; where there is one order, its values are those of plain Python."""
+    ev = rm.evaluate(qrels, run, metrics, ties=ties)
+    if ties != "expected":
+        plain = reference.evaluate(qrels, run, metrics, ties=ties).per_query
+        assert (
+            ev.values.tobytes() == np.array([[*row.values()] for row in plain.values()]).tobytes()
+        )
+    return ev
+
+
+def extremes(qrels: Any, run: Any, metrics: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The values, by plain Python, where equal scores stand in the worst and in the best order."""
+
+    def values(sign: int) -> np.ndarray:
+        ranked = {
+            query: sorted(scores, key=lambda doc: (-scores[doc], sign * qrels[query][doc]))
+            for query, scores in run.items()
+        }
+        plain = reference.evaluate(qrels, ranked, metrics).per_query
+        return np.array([[*row.values()] for row in plain.values()])
+
+    return values(1), values(-1)
 
 
 def compressed(labels: Any) -> tuple[Any, Any, Any]:
@@ -102,8 +128,7 @@ def matrices(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray | None
 
 def check_matrix(example: Any) -> None:
     scores, labels, mask, metrics, ties = example
-    qrels, run = as_dicts(scores, labels, mask)
-    expected = rm.evaluate(qrels, run, metrics, ties=ties)
+    expected = by_dicts(*as_dicts(scores, labels, mask), metrics, ties)
     options: Any = {"ties": ties, "mask": mask}
     same(rm.evaluate_scores(scores, labels, metrics, **options), expected)
     same(rm.evaluate_scores(scores, labels, metrics, **options, threads=3), expected)
@@ -146,11 +171,13 @@ def test_few_and_many_judged(
         for row in labels:
             row[rng.choice(900, relevant, replace=False)] = rng.integers(1, 4, relevant)
         better = scores + (labels > 0) * np.asarray(rng.choice([0, 2], (6, 1)), dtype)
+        qrels, run = as_dicts(better, labels)
+        lowest, highest = extremes(qrels, run, metrics)
         for ties in ("input", "expected"):
-            qrels, run = as_dicts(better, labels)
-            options: Any = {"ties": ties}
-            expected = rm.evaluate(qrels, run, metrics, **options)
-            same(rm.evaluate_scores(better, labels, metrics, **options), expected)
+            expected = by_dicts(qrels, run, metrics, ties)
+            assert expected.bounds.lowest.values.tobytes() == lowest.tobytes()
+            assert expected.bounds.highest.values.tobytes() == highest.tobytes()
+            same(rm.evaluate_scores(better, labels, metrics, ties=ties), expected)
 
 
 @pytest.mark.parametrize("spread", ["normal", "skewed", "huge", "tiny", "infinite", "two"])
@@ -173,10 +200,9 @@ def test_scores_of_any_spread(spread: str, rng: np.random.Generator) -> None:
     for values in (scores, single):
         qrels, run = as_dicts(values, labels)
         for ties in ("input", "expected"):
-            options: Any = {"ties": ties}
             same(
-                rm.evaluate_scores(values, labels, SIX, **options),
-                rm.evaluate(qrels, run, SIX, **options),
+                rm.evaluate_scores(values, labels, SIX, ties=ties),
+                by_dicts(qrels, run, ties=ties),
             )
 
 
@@ -187,19 +213,55 @@ def test_scores_of_any_type(dtype: str, rng: np.random.Generator) -> None:
     qrels, run = as_dicts(scores.astype("f8"), labels)
     before = scores.copy()
     ours = rm.evaluate_scores(scores, labels, SIX)
-    same(ours, rm.evaluate(qrels, run, SIX, ties="input"))
+    same(ours, by_dicts(qrels, run))
     assert scores.tobytes() == before.tobytes()
 
 
+@pytest.mark.parametrize("metrics", [[*SIX, "recall@5(rel=0.25)", "map(rel=0.6)"], SHALLOW])
+@pytest.mark.parametrize("columns", [60, 257, 303])
 @pytest.mark.parametrize("dtype", LABEL_TYPES)
-def test_labels_of_any_type(dtype: str, rng: np.random.Generator) -> None:
-    scores, labels = drawn(rng, 5, 60)
+def test_labels_of_any_type(
+    dtype: str, columns: int, metrics: list[str], rng: np.random.Generator
+) -> None:
+    """Among 256 scores or more, cut-offs alone need the labels of the best only."""
+    scores, labels = drawn(rng, 5, columns)
     typed = (abs(labels) if "u" in dtype else labels).astype(dtype)
     if dtype in ("f2", "f4", "f8"):
         typed = typed / np.asarray(4, dtype)
-    metrics = [*SIX, "recall@5(rel=0.25)", "map(rel=0.6)"]
     qrels, run = as_dicts(scores, typed.astype("f8"))
-    same(rm.evaluate_scores(scores, typed, metrics), rm.evaluate(qrels, run, metrics, ties="input"))
+    same(rm.evaluate_scores(scores, typed, metrics), by_dicts(qrels, run, metrics))
+
+
+@pytest.mark.parametrize("dtype", LABEL_TYPES[1:])
+def test_high_grades_among_many_labels(dtype: str) -> None:
+    scores = np.arange(257.0)[None]
+    metrics = ["idcg@5(gain=linear)", "ndcg@5(gain=linear)"]
+    for column in (0, 3, 255, 256):
+        for grade in (15, 16, 17, 127):
+            labels = np.zeros((1, 257), dtype)
+            labels[0, column] = grade
+            ev = rm.evaluate_scores(scores, labels, metrics)
+            found = reference.log2_discount(257 - column) if column > 251 else 0.0
+            assert ev.values.tolist() == [[grade, grade * found / grade]]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("column", [0, 7, 255, 256, 298, 299])
+def test_a_nan_among_many_scores(dtype: str, column: int) -> None:
+    scores = np.arange(300, dtype=dtype)[None]
+    scores[0, column] = math.nan
+    labels = np.zeros((1, 300), int)
+    labels[0, 299] = 1
+    with pytest.raises(ValueError, match=f"row 0, column {column}: the score is NaN"):
+        rm.evaluate_scores(scores, labels, "ndcg@10")
+
+
+def test_a_metric_whose_least_grade_is_higher_looks_deeper() -> None:
+    metrics = ["mrr(rel=3)", "recall@1"]
+    for ties in ("docid", "input", "expected"):
+        ev = rm.evaluate({"q": {"a": 1, "b": 3}}, {"q": {"a": 2, "b": 1}}, metrics, ties=ties)
+        assert ev.values.tolist() == [[0.5, 0.5]]
+    assert rm.evaluate_scores([[2.0, 1.0]], [[1, 3]], metrics).values.tolist() == [[0.5, 0.5]]
 
 
 @pytest.mark.parametrize("dtype", ["i8", "u8"])
@@ -342,8 +404,7 @@ def test_groups_of_different_sizes(rng: np.random.Generator) -> None:
     scores, labels = (one[0] for one in drawn(rng, 1, sum(sizes), 6))
     cuts = np.cumsum([0, *sizes])
     parts = list(pairwise(cuts))
-    qrels, run = as_dicts([scores[a:b] for a, b in parts], [labels[a:b] for a, b in parts])
-    expected = rm.evaluate(qrels, run, SIX, ties="input")
+    expected = by_dicts(*as_dicts([scores[a:b] for a, b in parts], [labels[a:b] for a, b in parts]))
     for groups in (sizes, np.array(sizes, "u1"), tuple(sizes)):
         same(rm.evaluate_scores(scores, labels, SIX, groups=groups), expected)
         same(rm.evaluate_scores(scores, labels, SIX, groups=groups, threads=2), expected)
@@ -362,7 +423,7 @@ def test_query_ids_in_any_order(kind: str, rng: np.random.Generator) -> None:
     qrels, run = as_dicts(
         [scores[p] for p in parts], [labels[p] for p in parts], [mask[p] for p in parts]
     )
-    expected = rm.evaluate(qrels, run, SIX, ties="input")
+    expected = by_dicts(qrels, run)
     given: Any = ids.tolist() if kind == "list" else ids.astype(kind)
     ours = rm.evaluate_scores(scores, labels, SIX, query_ids=given, mask=mask)
     same(ours, expected)
@@ -504,7 +565,7 @@ def test_rankings_give_the_digits_of_dicts(
         row[length:] = pad
     qrels = {row: dict(pairs) for row, pairs in enumerate(judged)}
     run = {row: rankings[row, :n].tolist() for row, n in enumerate(lengths)}
-    expected = rm.evaluate(qrels, run, metrics)
+    expected = by_dicts(qrels, run, metrics)
     triple = compressed(judged)
     given = padded.astype(dtype)
     same(rm.evaluate_rankings(given, triple, metrics, pad=pad), expected)
@@ -595,7 +656,7 @@ def test_grades_give_the_digits_of_lists(dtype: str, rng: np.random.Generator) -
     lengths = rng.integers(0, depth + 1, rows)
     qrels = {row: dict(enumerate(pool[row].tolist())) for row in range(rows)}
     run = {row: list(range(n)) for row, n in enumerate(lengths)}
-    expected = rm.evaluate(qrels, run, SIX)
+    expected = by_dicts(qrels, run)
     grades = pool[:, :depth].astype(dtype)
     ragged = np.concatenate([grades[row, :n] for row, n in enumerate(lengths)])
     indptr = np.cumsum([0, *lengths])
@@ -609,7 +670,7 @@ def test_grades_give_the_digits_of_lists(dtype: str, rng: np.random.Generator) -
     same(rm.evaluate_grades(padded, SIX, ideal=pool, threads=4), expected)
     alone = rm.evaluate_grades((ragged, indptr), SIX, ideal="retrieved")
     qrels = {row: dict(enumerate(pool[row, :n].tolist())) for row, n in enumerate(lengths)}
-    same(alone, rm.evaluate(qrels, run, SIX))
+    same(alone, by_dicts(qrels, run))
 
 
 def test_the_ideal_must_be_stated() -> None:
@@ -1108,7 +1169,7 @@ def test_every_metric_through_every_door(name: str, rng: np.random.Generator) ->
     if not METRICS[name].closed_form:
         with pytest.raises(ValueError, match="no closed form"):
             rm.evaluate_scores(scores, labels, metrics, ties="expected")
-    expected = rm.evaluate(qrels, run, metrics)
+    expected = by_dicts(qrels, run, metrics)
     same(rm.evaluate_scores(scores, labels, metrics), expected)
     same(rm.evaluate_scores(scores, judged, metrics), expected)
     same(rm.evaluate_rankings(rankings, judged, metrics), expected)

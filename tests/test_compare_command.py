@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 from commands import Runner, cells
+from made import evaluation
 
 import rankmeter as rm
-from rankmeter.budgets import Budget, read_budget
+from rankmeter.budgets import Budget, check, never_exceeded, read_budget
 from rankmeter.metrics import METRICS
 
 N = 40
@@ -431,14 +432,39 @@ def test_a_budget_in_another_spelling_adds_no_metric(run: Runner) -> None:
     assert got["metrics"] == ["mrr", "recall@2"]
 
 
-@pytest.mark.parametrize("budget", ["mrr=2", "mrr=100%"])
-def test_a_budget_that_cannot_be_exceeded_is_noted(run: Runner, budget: str) -> None:
-    given = budget.partition("=")[2]
-    assert (
-        f"note: mrr: its budget of {given} cannot be exceeded, the mean of good is 1\n"
-        in run.well(*MRR, "--budget", budget)
-    )
-    assert "cannot be exceeded" not in run(*MRR, "--budget", "mrr=0.9").out
+@pytest.mark.parametrize(
+    ("given", "never"),
+    [("2", True), ("0.625", True), ("0.62", False), ("100%", True), ("99%", False), ("63%", False)],
+)
+def test_a_budget_that_cannot_be_exceeded_is_noted(run: Runner, given: str, never: bool) -> None:
+    out = run.well("compare", "qrels", "bad", "good", "-m", "mrr", "--budget", f"mrr={given}")
+    note = f"note: mrr: its budget of {given} cannot be exceeded, the mean of bad is 0.625\n"
+    assert (note in out) == never
+    assert ("cannot be exceeded" in out) == never
+
+
+def budgeted(before: float, after: float, metric: str, *given: str) -> tuple[list[str], list[bool]]:
+    """What becomes of these budgets, and which of them cannot be exceeded."""
+    pair = {
+        name: evaluation([value], metrics=metric)
+        for name, value in (("base", before), ("new", after))
+    }
+    comparison = rm.compare(pair)
+    budgets = [read_budget(f"{metric}={amount}") for amount in given]
+    outcomes = [one.outcome for one in check(comparison, budgets, only_significant=False)]
+    return outcomes, [bool(never_exceeded(comparison, [budget])) for budget in budgets]
+
+
+def test_a_share_of_a_small_mean() -> None:
+    outcomes, never = budgeted(0.1, 0.04, "mrr", "50%", "100%", "0.05", "0.1")
+    assert outcomes == ["exceeded", "kept", "exceeded", "kept"]
+    assert never == [False, True, False, True]
+
+
+def test_a_share_of_a_negative_mean_is_an_amount_like_others() -> None:
+    outcomes, never = budgeted(-0.847, -1.012, "yaap", "50%", "1%")
+    assert outcomes == ["kept", "exceeded"]
+    assert never == [False, False]
 
 
 def test_an_output_that_fails_comes_before_the_budget(run: Runner) -> None:

@@ -60,8 +60,12 @@ def test_verdicts(sign: int, verdict: str, n: int) -> None:
 
 
 def test_alpha_is_included() -> None:
-    assert pair([0.5] * 6, alpha=2.0**-5)["new", "mrr"].verdict == "better"
-    assert pair([0.5] * 6, alpha=2.0**-5 - 1e-9)["new", "mrr"].verdict == "can't tell"
+    least = pair([0.5] * 6, alpha=2.0**-5)
+    assert least["new", "mrr"].verdict == "better"
+    assert least["new", "mrr"].resolvable
+    assert not any("unresolvable" in note for note in least.notes)
+    row = pair([0.5] * 6, alpha=2.0**-5 - 1e-9)["new", "mrr"]
+    assert (row.verdict, row.resolvable) == ("can't tell", False)
 
 
 def test_no_difference() -> None:

@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from readers import read_qrels, read_run
 
+from rankmeter import files
 from rankmeter.files import read_facets, write_whole
 
 Save = Callable[[bytes], str]
@@ -293,6 +294,17 @@ def test_nothing_behind_a_stream_is_dropped(kind: str, save: Save) -> None:
     big = QRELS * 60_000  # more than is unpacked at once
     with pytest.raises(ValueError, match="stands in line 1 and again in line 5"):
         read_qrels(save(COMPRESSIONS[kind](big)))
+
+
+@pytest.mark.parametrize("kind", COMPRESSIONS)
+def test_a_second_stream_wherever_a_buffer_ends(
+    kind: str, save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = COMPRESSIONS[kind](QRELS[:20])
+    path = save(one + COMPRESSIONS[kind](QRELS[20:]))
+    for size in range(len(one), len(one) + 12):
+        monkeypatch.setattr(files, "_BUFFER", size)
+        assert read_qrels(path) == QRELS_READ
 
 
 def test_a_query_that_is_called_like_a_compression(save: Save) -> None:

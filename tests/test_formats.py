@@ -1002,6 +1002,13 @@ def test_json_judgments_take_the_fast_way() -> None:
         assert rm.evaluate(io.BytesIO(judged), io.BytesIO(run), "mrr")["mrr"] == 0.5
 
 
+def test_two_ids_that_have_the_same_bytes() -> None:
+    """The one that is text counts, as it is what the file holds."""
+    qrels = {"q": {"é": 1, "\udcc3\udca9": 0}}
+    ev = rm.evaluate(qrels, io.BytesIO("q Q0 é 1 1.0 t\n".encode()), ["mrr", "num_rel"])
+    assert ev.values.tolist() == [[1.0, 1.0]]
+
+
 def test_a_first_json_line_longer_than_what_is_looked_at() -> None:
     ids = ",".join(f'"d{i}"' for i in range(200_000))
     run = f'{{"query_id": "q", "ranked": [{ids}]}}\n{{"query_id": "r", "ranked": ["a"]}}\n'

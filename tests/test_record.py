@@ -5,6 +5,7 @@ The record is compared with a sort of the whole run, on random data with many ti
 
 from __future__ import annotations
 
+import math
 import random
 from collections import UserDict
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 from rankmeter._core.kernels import Metrics
 from rankmeter._core.mappings import Judgments
-from rankmeter.metrics import METRICS
+from rankmeter.metrics import METRICS, parse
 
 FULL_DEPTH = [(METRICS["map"], None, {})]
 
@@ -56,10 +57,11 @@ def random_query(
     return {doc: rng.choice(grades) for doc in chosen}, run
 
 
-# Up to twelve found documents are counted one by one; more are placed by binary search.
+# Up to ten found documents are compared with every score; more are placed by an index of their
+# scores, whose buckets are sorted by insertion up to 24.
 @pytest.mark.parametrize("ties", ["docid", "input"])
 @pytest.mark.parametrize("kind", [str, int])
-@pytest.mark.parametrize("n_judged", [0, 1, 3, 11, 12, 13, 14, 25, 80, 250])
+@pytest.mark.parametrize("n_judged", [0, 1, 3, 9, 10, 11, 12, 24, 25, 80, 250])
 def test_the_record_of_a_scored_run(
     n_judged: int, kind: type, ties: str, rng: random.Random
 ) -> None:
@@ -71,6 +73,40 @@ def test_the_record_of_a_scored_run(
         assert record(UserDict(judged), UserDict(run), ties=ties) == expected(judged, ranked)
         assert record(judged, ranked, ties=ties) == expected(judged, ranked)
         assert record(judged, tuple(ranked), ties=ties) == expected(judged, ranked)
+
+
+@pytest.mark.parametrize("ties", ["docid", "input"])
+@pytest.mark.parametrize(
+    ("metrics", "depth", "first"),
+    [
+        (["ndcg@5", "recall@3"], 5, math.inf),
+        (["mrr@4", "hit@1"], 4, math.inf),
+        (["mrr(rel=2)", "precision@2"], 2, 2),  # the first of grade 2 wherever it stands
+        (["mrr", "mrr(rel=3)"], 0, 3),
+    ],
+)
+def test_a_record_ends_where_no_metric_looks(
+    metrics: list[str], depth: int, first: float, ties: str, rng: random.Random
+) -> None:
+    parsed = [parse(text) for text in metrics]
+    specifications = [(METRICS[one.name], one.k, dict(one.parameters)) for one in parsed]
+    shorter = 0
+    for n_judged in [1, 3, 9, 10, 11, 25, 80] * 10:
+        judged, run = random_query(rng, n_judged, str)
+        ranked = sorted_run(run, ties)
+        whole = expected(judged, ranked)
+        needed = sum(rank <= depth for rank in whole["ranks"])
+        needed = max(needed, next((i for i, g in enumerate(whole["grades"], 1) if g >= first), 0))
+        judgments = Judgments({"q": judged}, Metrics(specifications), keep_all=True)
+        for ranking in (run, ranked, UserDict(run)):
+            found = judgments.describe(0, ranking, ties=ties)
+            assert len(found["ranks"]) >= needed
+            for part in ("ranks", "grades"):
+                assert found[part] == whole[part][: len(found["ranks"])]
+            for part in ("n_retrieved", "n_judged", "ideal"):
+                assert found[part] == whole[part]
+            shorter += len(found["ranks"]) < len(whole["ranks"])
+    assert shorter > 10, "all were read to the end"
 
 
 @pytest.mark.parametrize("n_judged", [5, 12, 13, 100])

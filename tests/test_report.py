@@ -58,30 +58,44 @@ def compared(queries: list[Any], metrics: Any = ("ndcg@10", "mrr"), **more: Any)
 
 
 class Page(HTMLParser):
-    """Every tag with its attributes, and what stands between the tags of scripts."""
+    """Every tag with its attributes, scripts by id, and the cells of the tables of each section."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.text: list[str] = []
         self.scripts: dict[str, str] = {}
+        self.rows: dict[str | None, list[list[str]]] = {}
+        self._section: str | None = None
         self._script: str | None = None
+        self._cell = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
         if tag == "script":
             self._script = dict(attrs).get("id") or f"script {len(self.scripts)}"
+        elif tag == "section":
+            self._section = dict(attrs)["id"]
+        elif tag == "tr":
+            self.rows.setdefault(self._section, []).append([])
+        elif tag in ("td", "th"):
+            self.rows[self._section][-1].append("")
+            self._cell = True
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "script":
             self._script = None
+        elif tag in ("td", "th"):
+            self._cell = False
 
     def handle_data(self, data: str) -> None:
         if self._script:
             self.scripts[self._script] = self.scripts.get(self._script, "") + data
-        else:
-            self.text.append(data)
+            return
+        self.text.append(data)
+        if self._cell:
+            self.rows[self._section][-1][-1] += data
 
     @property
     def words(self) -> str:
@@ -170,11 +184,131 @@ def test_all_sections_stand_there() -> None:
     assert "do it again" in page.words
     assert "Equal scores are ordered by document id" in page.words
     assert "Not here" not in page.words
+
+
+def shown(row: rm.Difference) -> list[str]:
+    """The cells of a row of numbers."""
+    marks = {"better": "▲ better", "worse": "▼ worse", "can't tell": "? can't tell"}
+    assert row.relative is not None
+    return [
+        marks[row.verdict], f"{row.baseline:.4f}", f"{row.mean:.4f}", f"{row.difference:+.4f}",
+        f"{100 * row.relative:+.1f}%", f"{row.low:+.4f} to {row.high:+.4f}",
+        "<0.0001" if row.adjusted_p < 1e-4 else f"{row.adjusted_p:.4f}",
+        f"{row.wins} / {row.ties} / {row.losses}",
+    ]  # fmt: skip
+
+
+def test_every_number_is_that_of_the_comparison() -> None:
+    comparison, qrels, runs = compared([f"q{i}" for i in range(30)])
+    labels = {query: f"label {int(query[1:]) % 2}" for query in comparison.query_ids}
+    page = Page(report(comparison, runs=runs, qrels=qrels, facets=labels))
     data = page.data
+    parts = comparison.by(labels)
+    assert page.rows["metrics"][1:] == [[row.metric, *shown(row)] for row in comparison.rows]
+    assert page.rows["facets"][1:] == [
+        [label, "15", row.metric, *shown(row)] for label, part in parts.items() for row in part.rows
+    ]
+    for point, row in zip(
+        data["facets"], [row for part in parts.values() for row in part.rows], strict=True
+    ):
+        assert (point["metric"], point["verdict"]) == (row.metric, row.verdict)
+        assert [point[name] for name in ("difference", "low", "high")] == pytest.approx(
+            [row.difference, row.low, row.high], abs=1e-6
+        )
+    for name, values in comparison.values.items():
+        assert data["values"][name] == pytest.approx(values.T, rel=1e-5)
+    assert data["differences"]["new"] == pytest.approx(comparison.differences("new").T, rel=1e-5)
+
+
+def test_curves_and_risks_are_those_of_the_library() -> None:
+    comparison, qrels, runs = compared([f"q{i}" for i in range(30)])
+    page = Page(report(comparison, runs=runs, qrels=qrels))
+    data = page.data
+    curves = [(metric, name) for metric in ("recall", "ndcg") for name in ("base", "new")]
+    assert [(c["metric"], c["system"]) for c in data["curves"]] == [
+        (f"{m}@k", n) for m, n in curves
+    ]
+    cutoffs = [1, 3, 5, 10, 20]
+    assert page.rows["curves"][0] == ["metric", "system", *map(str, cutoffs)]
+    for (metric, name), curve, row in zip(
+        curves, data["curves"], page.rows["curves"][1:], strict=True
+    ):
+        means = rm.evaluate(qrels, runs[name], [f"{metric}@{k}" for k in cutoffs]).mean.values()
+        assert [point["k"] for point in curve["points"]] == cutoffs
+        assert [point["value"] for point in curve["points"]] == pytest.approx([*means], abs=1e-6)
+        assert row == [f"{metric}@k", name, *(f"{mean:.4f}" for mean in means)]
     assert list(data["risk"]) == ["ndcg@10", "mrr"]
-    assert [curve["metric"] for curve in data["curves"]] == ["recall@k"] * 2 + ["ndcg@k"] * 2
-    at_10 = next(p["value"] for p in data["curves"][3]["points"] if p["k"] == 10)
-    assert at_10 == pytest.approx(row.mean, abs=1e-6)
+    rows = iter(page.rows["risk"][1:])
+    for metric, found in data["risk"].items():
+        for name, one in zip(("base", "new"), found, strict=True):
+            ev = rm.evaluate(qrels, runs[name], metric)
+            risk = rm.risk_coverage(ev, metric, run=runs[name])
+            assert one["system"] == name
+            for part in ("coverage", "risk", "oracle"):
+                assert one[part] == pytest.approx(getattr(risk, part).tolist(), rel=1e-5)
+            assert one["random"] == pytest.approx(1 - ev[metric], abs=1e-6)
+            areas = (risk.aurc, risk.random_aurc, risk.oracle_aurc)
+            numbers = [*risk.risk[[7, 14, 22, 29]].tolist(), *areas]  # 7.5 queries are 8
+            assert next(rows) == [metric, name, *(f"{number:.4f}" for number in numbers)]
+
+
+def at(rank: int, last: int = 3) -> dict[str, int]:
+    """Scores that put a document at a rank; 0: nowhere."""
+    return {"a" if place == rank else f"x{place}": -place for place in range(1, last + 1)}
+
+
+def test_numbers_by_hand() -> None:
+    qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    runs = {
+        "base": {f"q{i}": at(rank) for i, rank in enumerate((3, 2, 1, 0))},
+        "new": {f"q{i}": at(rank) for i, rank in enumerate((3, 1, 1, 1))},
+    }
+    labels = {"q0": "small"} | dict.fromkeys(["q1", "q2", "q3"], "large")
+    page = Page(report(rm.compare(qrels, runs, "mrr", facets=labels)))
+    assert page.data["values"] == {
+        "base": [[0.333333, 0.5, 1.0, 0.0]],
+        "new": [[0.333333, 1.0, 1.0, 1.0]],
+    }
+    assert page.data["differences"] == {"new": [[0.0, 0.5, 0.0, 1.0]]}
+    # The mean difference is 0.375, its deviation 0.4787 / 2; t of 3 degrees is 3.1824.
+    assert page.rows["metrics"][1] == [
+        "mrr", "? can't tell", "0.4583", "0.8333", "+0.3750", "+81.8%", "-0.3867 to +1.1367",
+        "0.5000", "2 / 2 / 0",
+    ]  # fmt: skip
+    # The larger label first. 0.5 and its deviation 0.5 / sqrt(3); t of 2 degrees is 4.3027.
+    assert [[row[0], row[1], row[7]] for row in page.rows["facets"][1:]] == [
+        ["large", "3", "+100.0%"],
+        ["small", "1", "+0.0%"],
+    ]
+    shown = [[p["label"], p["difference"], p["low"], p["high"]] for p in page.data["facets"]]
+    assert shown == [
+        ["large (3)", 0.5, -0.742069, 1.742069],
+        ["small (1)", 0.0, None, None],
+    ]
+
+
+def test_risk_at_shares_of_queries_that_four_does_not_divide() -> None:
+    """Risk at 25 % of three queries is that of the first."""
+    qrels = {query: {"a": 1} for query in "pqr"}
+    run = {"p": {"a": 3}, "q": {"x": 2, "a": 1}, "r": {"x": 1}}
+    comparison = rm.compare(qrels, {"base": run, "new": run}, "mrr")
+    row = Page(report(comparison, runs={"base": run, "new": run}, qrels=qrels)).rows["risk"][1]
+    assert row[2:6] == ["0.0000", "0.2500", "0.5000", "0.5000"]
+
+
+@pytest.mark.parametrize(
+    ("depth", "cutoffs"),
+    [(1, [1, 3, 5]), (5, [1, 3, 5]), (6, [1, 3, 5, 10]), (10, [1, 3, 5, 10]),
+     (11, [1, 3, 5, 10, 20])],
+)  # fmt: skip
+def test_the_last_cut_off_is_the_first_that_no_ranking_is_longer_than(
+    depth: int, cutoffs: list[int]
+) -> None:
+    qrels, run = {"q": {"a": 1}}, {"q": at(1, depth)}
+    runs = {"base": run, "new": run}
+    page = Page(report(rm.compare(qrels, runs, "mrr"), runs=runs, qrels=qrels))
+    for curve in page.data["curves"]:
+        assert [point["k"] for point in curve["points"]] == cutoffs
 
 
 def test_every_field_has_a_label_and_every_id_is_there_once() -> None:
@@ -345,17 +479,18 @@ def test_a_comparison_writes_its_page() -> None:
     assert comparison.to_html(title="x") == html(comparison, title="x")
 
 
-def test_measures_of_others_and_grades_beyond_a_gain() -> None:
+def test_measures_of_others() -> None:
     ir_measures = pytest.importorskip("ir_measures")
-    from rankmeter.report import html
-
     qrels, runs = sample(["q1", "q2", "q3"])
     comparison = rm.compare(qrels, runs, [ir_measures.nDCG @ 10, "mrr"])
-    page = Page(html(comparison, runs=runs, qrels=qrels))
-    assert "nDCG@10" in page.words
+    assert "nDCG@10" in Page(report(comparison, runs=runs, qrels=qrels)).words
+
+
+def test_grades_beyond_a_gain_have_no_curve_of_it() -> None:
+    qrels, runs = sample(["q1", "q2", "q3"])
     qrels["q1"]["huge"] = 2000
-    comparison = rm.compare(qrels, runs, "mrr")
-    html(comparison, runs=runs, qrels=qrels)
+    page = Page(report(rm.compare(qrels, runs, "mrr"), runs=runs, qrels=qrels))
+    assert [curve["metric"] for curve in page.data["curves"]] == ["recall@k"] * 2
 
 
 def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

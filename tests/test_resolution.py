@@ -67,6 +67,13 @@ def test_equal_values_and_one_query() -> None:
     assert rm.intervals(evaluation([0.3]))["mrr"][1:3] == (-math.inf, math.inf)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_one_draw_is_an_interval(seed: int) -> None:
+    """Whether it lies above the mean or below."""
+    found = rm.intervals(evaluation([1, 1 / 2, 1 / 3]), draws=1, seed=seed)["mrr"]
+    assert 1 / 3 <= found.low == found.high <= 1
+
+
 def test_the_seed_decides() -> None:
     ev = evaluation(np.random.default_rng(0).random((40, 3)), metrics=["mrr", "map", "ndcg"])
     assert rm.intervals(ev) == rm.intervals(ev)

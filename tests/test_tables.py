@@ -373,6 +373,19 @@ def test_nulls_inside_a_dictionary() -> None:
     assert refused(QRELS, run) == "run: row 1: score is null"
 
 
+@pytest.mark.parametrize("type_", ["float64", "float32", "float16"])
+@pytest.mark.parametrize("row", range(4))
+def test_a_nan_and_nothing_else(row: int, type_: str) -> None:
+    """No null before it that would send the table to the careful reader."""
+    scores = np.array([4, 3, 2, 1], type_)
+    scores[row] = float("nan")
+    run = pa.table({"query_id": ["q1"] * 4, "doc_id": ["x", "a", "y", "b"], "score": scores})
+    for given_run in (run, run.to_reader(1), run.to_reader(3)):
+        assert refused(QRELS, given_run) == f"run: row {row}: score is NaN"
+    judged = run.rename_columns(["query_id", "doc_id", "grade"])
+    assert refused(judged, RUN) == f"qrels: row {row}: grade is NaN"
+
+
 def test_mistakes_are_gathered() -> None:
     rows: Any = [("q1", "a", 1.0), ("q1", "b", None), ("q1", "c", float("nan")), ("q1", "a", 2.0)]
     rows += [(None, "a", 1.0), ("q2", None, 1.0), ("q2", "a", float("inf"))]

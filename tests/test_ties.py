@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import reference
 import strategies
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from outcomes import same
 
@@ -81,17 +81,25 @@ def check_against_all_orders(example: strategies.Example) -> None:
         assert not (one.values > one.bounds.highest.values).any()
 
 
+def tied(
+    judged: dict[Hashable, Any], scores: dict[Hashable, Any], *metrics: str
+) -> strategies.Example:
+    return strategies.Example({"q": judged}, {"q": scores}, [*metrics], {"ties": "expected"})
+
+
 @settings(max_examples=150)
+@example(tied({"a": -1, "b": 1}, {"a": 1.0, "x": 1.0}, "judged@1(negative=judged)"))
+@example(tied({"a": 1, "b": 3}, {"a": 2, "b": 1}, "mrr(rel=3)", "recall@1"))
 @given(tied_examples())
-def test_expectations_and_bounds(example: strategies.Example) -> None:
-    check_against_all_orders(example)
+def test_expectations_and_bounds(one: strategies.Example) -> None:
+    check_against_all_orders(one)
 
 
 @pytest.mark.slow
 @settings(max_examples=5_000)
 @given(tied_examples())
-def test_expectations_and_bounds_many(example: strategies.Example) -> None:
-    check_against_all_orders(example)
+def test_expectations_and_bounds_many(one: strategies.Example) -> None:
+    check_against_all_orders(one)
 
 
 @pytest.mark.parametrize("name", sorted(METRICS))
@@ -176,6 +184,12 @@ def test_the_discounts_of_a_group_are_averaged() -> None:
     weights = sum(1 / math.log2(rank + 1) for rank in range(2, 6)) / 10
     ideal = 2 + sum(1 / math.log2(rank + 1) for rank in (2, 3, 4))
     assert ev["ndcg@5(gain=linear)"] == pytest.approx(4 * weights / ideal, rel=1e-14)
+
+
+def test_a_negative_grade_may_count_as_judged() -> None:
+    metrics = ["judged@1(negative=judged)", "judged@1"]
+    ev = rm.evaluate({"q": {"a": -1, "b": 1}}, {"q": {"a": 1, "x": 1}}, metrics, ties="expected")
+    assert ev.values.tolist() == [[0.5, 0.0]]
 
 
 @pytest.mark.parametrize("n_judged", [1, 3, 30, 200])

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from rankmeter import texts
 from rankmeter.cli import main
 from rankmeter.trec_measures import MEASURES, NICKNAMES
 
@@ -192,6 +193,14 @@ EXPECTED = {
         "Rndcg all 0.4448",
     ),
     "-mP.1 -D0.q1": ("P_1 all 1.0000",),
+    # The query that the run lacks, of two relevant documents, counts as one document that is not
+    # relevant, so that 10 - 1 - 2 are neither: -1 + 7 / 2.
+    "-q -c -N10 -mutility.1,-1,0,0.5": (
+        "utility_1,-1,0,0.5 q1 1.0000",
+        "utility_1,-1,0,0.5 q2 2.0000",
+        "utility_1,-1,0,0.5 q3 2.5000",
+        "utility_1,-1,0,0.5 all 1.8333",
+    ),
     "-mmap -mmap_cut.2 -mnum_q -mgm_map -Z scores": (
         "Znum_q all 2.0000",
         "Zmap all -0.2833",
@@ -280,6 +289,29 @@ def test_nothing_divided_by_nothing_is_0(
     assert found == lines("num_ret all 0", "iprec_at_recall_0.00 all 0.0000", "11pt_avg all 0.0000")
 
 
+def test_the_geometric_mean_of_one_query_and_of_those_that_the_run_lacks(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("qrels").write_text("q1 0 a 1\nq2 0 a 1\n", encoding="ascii")
+    Path("run").write_text("q1 Q0 a 1 1 tag\n", encoding="ascii")
+    for options in ("-c", "-c -D0.q1"):
+        found = printed(capsys, *options.split(), "-mgm_map", *files)
+        assert found == lines("gm_map all 0.0032")  # the square root of 0.00001
+
+
+def test_all_are_judged(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is left that could be relevant, whatever comes behind."""
+    Path("run").write_text("q2 Q0 a 1 2 tag\nq2 Q0 b 1 1 tag\n", encoding="ascii")
+    assert printed(capsys, "-qn", "-mrbp_resid", *files) == lines("rbp_resid q2 0.0000")
+
+
+def test_grades_of_two_digits(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("qrels").write_text("q 0 a 9\nq 0 b 10\nq 0 c 8\n", encoding="ascii")
+    run = "q Q0 a 1 3 tag\nq Q0 b 1 2 tag\nq Q0 c 1 1 tag\n"
+    Path("run").write_text(run, encoding="ascii")
+    assert printed(capsys, "-qn", "-mrelstring", *files) == lines("relstring q '9>8'")
+
+
 def test_what_stops_trec_eval(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     Path("qrels").write_text("#q 0 a 1\n#q 0 b -2\n# end\n", encoding="ascii")
     Path("run").write_text("#q Q0 b 1 2 tag\n#q Q0 a 1 1 #tag\n# end\n", encoding="ascii")
@@ -301,6 +333,16 @@ def test_the_tag_is_that_of_the_last_line(
     start = b"q1 Q0 y 1 1 one\n" + b"".join(b"q2 Q0 d%d 1 1 two\n" % i for i in range(20_000))
     Path("run").write_bytes(start + b"q2 Q0 \xff 1 1 l%sst more" + end)
     assert printed(capsys, "-mrunid", *files) == lines("runid all l%sst")
+
+
+def test_the_tag_wherever_the_last_block_begins(
+    files: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "q1 Q0 doc 1 1.0 right\n# x y wrong Q0 doc 1 1.0 wrongtag\n"
+    Path("run").write_text(text, encoding="ascii")
+    for size in range(20, 60):
+        monkeypatch.setattr(texts, "_BLOCK", size)
+        assert printed(capsys, "-mrunid", *files) == lines("runid all right")
 
 
 def test_a_cut_among_ties_and_infinite_scores(
