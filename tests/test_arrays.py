@@ -269,6 +269,8 @@ def test_integers_that_doubles_round_together_keep_their_order(dtype: str) -> No
     scores = np.array([[2**53, 2**53 + 1, 2**53 + 2]], dtype)
     assert rm.evaluate_scores(scores, [[0, 1, 0]], "mrr")["mrr"] == 0.5
     assert rm.evaluate_scores(scores, [[0, 1, 0]], "mrr", ties="expected").ties == 0
+    if dtype == "i8":
+        assert rm.evaluate_scores(-scores, [[0, 1, 0]], "mrr", ties="expected")["mrr"] == 0.5
 
 
 def test_long_doubles_keep_their_order() -> None:
@@ -459,6 +461,14 @@ def test_masked_candidates_are_not_there() -> None:
     ev = rm.evaluate_scores(scores, labels, ["mrr", "recall@1"], mask=mask)
     assert ev.values.tolist() == [[0.5, 0.0], [0.0, 0.0]]
     assert ev.coverage.no_relevant == 1
+
+
+def test_a_masked_candidate_at_the_end_is_not_that_of_the_row_before() -> None:
+    mask = np.array([[True, True, True], [True, True, False]])
+    judgments = ([0, 1, 2], [2, 2], [1, 1])
+    scores = np.array([[1.0, 2.0, 3.0]] * 2)
+    ev = rm.evaluate_scores(scores, judgments, ["num_rel", "mrr"], mask=mask)
+    assert ev.values.tolist() == [[1.0, 1.0], [0.0, 0.0]]
 
 
 @pytest.mark.parametrize(

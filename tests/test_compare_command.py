@@ -549,6 +549,15 @@ def test_power_where_nothing_varies(run: Runner) -> None:
     assert "queries would show" not in out
 
 
+def test_power_where_the_lowest_p_is_alpha(run: Runner, folder: Path) -> None:
+    (folder / "six").write_text("".join(f"q0{i} 0 {'ab'[i % 2]} 1\n" for i in range(6)))
+    argv = ("power", "six", "good", "-m", "mrr", "--format", "json", "--alpha")
+    for alpha, resolvable in (("0.03125", True), ("0.03124", False)):
+        [row] = json.loads(run(*argv, alpha).out)["rows"]
+        assert (row["smallest_p"], row["resolvable"]) == (2.0**-5, resolvable)
+        assert ("unresolvable" in row["sentence"]) != resolvable
+
+
 def test_one_query_tells_nothing(run: Runner, folder: Path) -> None:
     (folder / "few").write_text("q00 0 a 1\n")
     got = json.loads(run("power", "few", "bad", "-m", "mrr", "--format", "json").out)

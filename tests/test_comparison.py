@@ -51,6 +51,11 @@ def test_numbers_by_hand() -> None:
     assert (row.low, row.high) == pytest.approx((0.1875 - margin, 0.1875 + margin), rel=1e-12)
 
 
+def test_relative_to_a_mean_below_zero() -> None:
+    both = {"base": evaluation([-0.5], metrics="yaap"), "new": evaluation([-0.25], metrics="yaap")}
+    assert rm.compare(both)["new", "yaap"].relative == -0.5
+
+
 @pytest.mark.parametrize(("sign", "verdict"), [(1, "better"), (-1, "worse")])
 @pytest.mark.parametrize("n", [6, 40])
 def test_verdicts(sign: int, verdict: str, n: int) -> None:
@@ -66,6 +71,12 @@ def test_alpha_is_included() -> None:
     assert not any("unresolvable" in note for note in least.notes)
     row = pair([0.5] * 6, alpha=2.0**-5 - 1e-9)["new", "mrr"]
     assert (row.verdict, row.resolvable) == ("can't tell", False)
+
+
+def test_the_lowest_p_where_signs_are_drawn() -> None:
+    assert pair([0.5] * MOST_ENUMERATED)["new", "mrr"].smallest_p == 2.0 ** (1 - MOST_ENUMERATED)
+    drawn_ones = pair([0.5] * (MOST_ENUMERATED + 1), draws=999)["new", "mrr"]
+    assert (drawn_ones.smallest_p, drawn_ones.p) == (1 / 1000, 1 / 1000)
 
 
 def test_no_difference() -> None:
@@ -508,6 +519,13 @@ def test_html_is_escaped() -> None:
     assert "&lt;b&gt;" in html
 
 
+def test_a_cell_of_markdown_is_one_line() -> None:
+    evs = {"a": evaluation([0.5, 0.5]), "b|c\nd": evaluation([0.5, 0.5])}
+    header, rule, row = rm.compare(evs).table("markdown").splitlines()
+    assert "| b\\|c d |" in header
+    assert header.replace("\\|", "").count("|") == rule.count("|") == row.count("|")
+
+
 def test_json() -> None:
     c = pair([0.5, 0.0, -0.25])
     content = json.loads(c.to_json(movers=1, per_query=True))
@@ -558,6 +576,7 @@ def test_pickle_and_read_only() -> None:
         ({"draws": 0}, ValueError, "draws must be at least 1"),
         ({"draws": 1.5}, TypeError, "draws must be an integer"),
         ({"seed": -1}, ValueError, "seed must be from 0"),
+        ({"seed": 2**64}, ValueError, r"seed must be from 0 to 2\^64 - 1"),
         ({"baseline": "x"}, ValueError, "no system 'x' for a baseline; there are base, new"),
         ({"metrics": []}, ValueError, "no metric was named"),
         ({"metrics": "map"}, KeyError, "map"),

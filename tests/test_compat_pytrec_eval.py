@@ -148,9 +148,10 @@ def test_parsers(theirs: Any) -> None:
     assert ours.parse_run(run) == theirs.parse_run(run)
     qrel = ["q1 0 a 1\n", "q1 0 b -1\n", "  q2 0 a 0 \n"]
     assert ours.parse_qrel(qrel) == theirs.parse_qrel(qrel)
+    assert repr(dict(ours.parse_qrel(qrel[:1]))) == "{'q1': {'a': 1}}"  # integers
 
 
-@pytest.mark.parametrize("mistake", ["q 0 a", "q 0 a x"])
+@pytest.mark.parametrize("mistake", ["q 0 a", "q 0 a x", "q 0 a 1.5"])
 def test_mistakes_in_lines(mistake: str) -> None:
     with pytest.raises(ValueError):
         ours.parse_qrel([mistake])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from math import inf, log2, nan
@@ -306,6 +307,28 @@ def test_iprec_has_no_default_recall(metric: str) -> None:
 def test_wrong_values_of_parameters_are_refused(metric: str) -> None:
     with pytest.raises(ValueError):
         score(metric, ["a"], {"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("map(rel=1,rel=2)", "rel is given twice"),
+        ("map(rel)", "cannot read 'rel'; parameters are name=value"),
+        ("map(depth=2)", "unknown parameter 'depth'; there are rel, gain, "),
+        ("map(rel=x)", "rel must be a number, not 'x'"),
+        ("map(judged_only=yes)", "judged_only must be true or false, not 'yes'"),
+        ("ndcg(gain={1:3,2})", "gain must be {grade:gain,...}, not '{1:3,2}'"),
+        ("recall@ten", "the cut-off must be an integer, not 'ten'"),
+        ("recall@0", "k must be between 1 and "),
+        ("mrr, map", "is more than one name: pass a list of names"),
+        ("mpr@5", "did you mean 'mrr@5' or "),
+        ("nDCG@10", "write 'ndcg@10' for exponential gain or 'ndcg@10(gain=linear)' for linear"),
+        ("NDCG@10(gain=linear)", "write 'ndcg@10(gain=linear)'"),
+    ],
+)
+def test_what_is_wrong_with_a_name_is_said(metric: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        rm.parse(metric)
 
 
 # ---------------------------------------------------------------------------------------------

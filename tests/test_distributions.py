@@ -19,6 +19,15 @@ def test_t_quantile(degrees: float, probability: float) -> None:
     assert t_quantile(probability, degrees) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("degrees", [1001, 5000])
+@pytest.mark.parametrize("probability", [0.1, 0.8, 0.975])
+def test_t_quantile_of_many_degrees(degrees: float, probability: float) -> None:
+    """Each term of the expansion counts."""
+    stats = pytest.importorskip("scipy.stats")
+    expected = stats.t.ppf(probability, degrees)
+    assert t_quantile(probability, degrees) == pytest.approx(expected, rel=1e-11)
+
+
 def test_t_quantile_of_one_degree_is_that_of_cauchy() -> None:
     assert t_quantile(0.975, 1) == pytest.approx(math.tan(math.pi * 0.475), rel=1e-12)
 

@@ -219,6 +219,9 @@ def test_parts_of_parts(ev: rm.Evaluation) -> None:
     assert part["y"].coverage == rm.Coverage(1, 0, 1, 0, 0)
     skipped = rm.evaluate(QRELS, RUN, "mrr", missing="skip").by({"q1": "x"})
     assert skipped[None].query_ids == ("q2", "q3")
+    run = {"q4": ["a"], "q3": ["a"]}  # the first two are skipped
+    skipped = rm.evaluate(QRELS, run, "mrr", missing="skip").by({"q3": "x", "q4": "y"})
+    assert [part.coverage.no_relevant for part in skipped.values()] == [1, 0]
 
 
 def test_labels_beside_facets(ev: rm.Evaluation) -> None:

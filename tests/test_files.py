@@ -232,6 +232,7 @@ def test_the_same_document_twice_names_both_lines(save: Save) -> None:
 def test_a_long_line_is_cut(save: Save) -> None:
     said = message(read_qrels, save(b"q " + b"x" * 10_000))
     assert said.endswith(repr("q " + "x" * 198) + " ...")
+    assert message(read_qrels, save(b"q " + b"x" * 198)).endswith(repr("q " + "x" * 198))
 
 
 def test_a_message_is_one_printable_line(save: Save) -> None:
@@ -274,6 +275,7 @@ def test_compressed_files(kind: str, save: Save) -> None:
     compress = COMPRESSIONS[kind]
     assert read_qrels(save(compress(QRELS))) == QRELS_READ
     assert read_qrels(save(compress(QRELS[:20]) + compress(QRELS[20:]))) == QRELS_READ
+    assert read_qrels(save(compress(b"") + compress(QRELS))) == QRELS_READ
     whole = compress(QRELS * 50)
     path = save(b"")
     for damaged in (

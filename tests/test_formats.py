@@ -353,6 +353,13 @@ def test_no_numbers_of_json(text: str, side: str) -> None:
         assert re.search(r"document 'd': the (grade|score) is ", said)
 
 
+@pytest.mark.parametrize("text", ["Infinity", "-Infinity", "1e999"])
+def test_infinite_grades_of_json(text: str) -> None:
+    for data in (f'{{"q": {{"d": {text}}}}}', f'{{"query_id": "q", "qrels": {{"d": {text}}}}}'):
+        said = refused(io.BytesIO(data.encode()), RUN)
+        assert re.search(r"document 'd': the grade is infinite", said)
+
+
 @pytest.mark.parametrize("rank", ["inf", "-Infinity", "1e999", "nan"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_infinite_ranks(rank: str, threads: int) -> None:
@@ -1007,6 +1014,9 @@ def test_two_ids_that_have_the_same_bytes() -> None:
     qrels = {"q": {"é": 1, "\udcc3\udca9": 0}}
     ev = rm.evaluate(qrels, io.BytesIO("q Q0 é 1 1.0 t\n".encode()), ["mrr", "num_rel"])
     assert ev.values.tolist() == [[1.0, 1.0]]
+    twins = {"é": {"a": 1}, "\udcc3\udca9": {"a": 1}}
+    ev = rm.evaluate(twins, io.BytesIO("é Q0 a 1 1.0 t\n".encode()), "mrr")
+    assert ev.values.tolist() == [[1.0], [0.0]]
 
 
 def test_a_first_json_line_longer_than_what_is_looked_at() -> None:

@@ -189,6 +189,15 @@ def test_torchmetrics_over_batches_of_different_types() -> None:
     assert metric.compute() == 0.75
 
 
+@pytest.mark.parametrize("kind", ["float64", "int64"])
+def test_torchmetrics_rounds_no_two_scores_together(kind: str) -> None:
+    ours, torch, _ = need("torchmetrics")
+    metric = ours.RankingMetric("mrr")
+    scores = torch.tensor([2**24, 2**24 + 1], dtype=getattr(torch, kind))
+    metric.update(scores, torch.tensor([0, 1]), torch.tensor([7, 7]))
+    assert metric.compute().item() == 1.0
+
+
 def test_torchmetrics_in_a_collection() -> None:
     ours, torch, torchmetrics = need("torchmetrics")
     features, labels, ids, _ = grouped()

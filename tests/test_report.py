@@ -328,6 +328,31 @@ def test_every_field_has_a_label_and_every_id_is_there_once() -> None:
     assert all(attrs.get("scope") for tag, attrs in page.tags if tag == "th")
 
 
+def scales(spec: Any) -> Iterator[Any]:
+    """All scales of a chart, however deep."""
+    if isinstance(spec, dict):
+        if isinstance(spec.get("scale"), dict):
+            yield spec["scale"]
+        spec = list(spec.values())
+    for part in spec if isinstance(spec, list) else ():
+        yield from scales(part)
+
+
+def test_better_looks_better_in_every_chart(evil: str) -> None:
+    specs = json.loads(Page(evil).scripts["specs"])
+    assert set(specs) == {"scatter", "distribution", "intervals", "curves", "risk"}
+    looks = [
+        dict(zip(scale["domain"], scale["range"], strict=True))
+        for scale in scales(specs)
+        if "better" in scale.get("domain", ())
+    ]
+    assert len(looks) == 6
+    for look in looks:
+        colours = look["better"].startswith("var")
+        assert look["better"] == ("var(--better)" if colours else "triangle-up")
+        assert look["worse"] == ("var(--worse)" if colours else "triangle-down")
+
+
 def test_without_runs_and_facets_it_says_so() -> None:
     comparison, _, _ = compared(["q1", "q2", "q3"])
     page = Page(report(comparison))
@@ -511,6 +536,28 @@ def test_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (folder / "out.html").read_bytes() == first
 
 
+def test_the_command_leaves_out_what_a_run_lacks(folder: Path) -> None:
+    lines = (folder / "new").read_text().splitlines(keepends=True)
+    (folder / "new").write_text("".join(line for line in lines if not line.startswith("q3 ")))
+    for missing, count in (("zero", 8), ("skip", 7)):
+        arguments = ["qrels", "base run", "new", "-m", "mrr", "--missing", missing]
+        assert main(["report", *arguments, "-o", "out.html"]) == 0
+        queries = Page((folder / "out.html").read_text("utf-8")).data["queries"]
+        assert len(queries) == count
+        assert ("q3" in queries) == (missing == "zero")
+
+
+def test_the_command_orders_equal_scores_as_it_is_told(folder: Path) -> None:
+    (folder / "tied").write_text("q0 Q0 d0-0 1 1 t\nq0 Q0 z 2 1 t\n")
+    (folder / "one").write_text("q0 0 d0-0 1\n")
+    for ties, ids in (("docid", ["z", "d0-0"]), ("input", ["d0-0", "z"])):
+        arguments = ["one", "base run", "tied", "-m", "mrr", "--ties", ties, "-o", "out.html"]
+        assert main(["report", *arguments]) == 0
+        page = Page((folder / "out.html").read_text("utf-8"))
+        assert [id_ for id_, _ in page.data["rankings"]["0"][1]] == ids
+        assert page.data["values"]["tied"] == [[1 / (1 + ids.index("d0-0"))]]
+
+
 def test_the_command_writes_to_standard_output(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -576,6 +623,9 @@ def test_files_are_read_like_mappings(folder: Path) -> None:
     assert whole_mapping(Path("new"), "run") == runs["new"]
     Path("run.jsonl").write_text('{"query_id": "q", "ranked": ["a", "b"]}\n')
     assert whole_mapping("run.jsonl", "run") == {"q": ["a", "b"]}
+    many = {f"q{i}": ["a"] for i in range(2_500)}  # more than are read at once
+    rm.write_run(many, "many.jsonl")
+    assert whole_mapping("many.jsonl", "run") == many
 
 
 # ---------------------------------------------------------------------------------------------

@@ -35,6 +35,14 @@ def test_shares_are_binomial() -> None:
     )
 
 
+def test_a_geometric_mean_is_no_share() -> None:
+    """Even where all values are 0 or 1."""
+    found = rm.intervals(evaluation([1.0] * 5 + [0.0] * 5, metrics="gm_map"))["gm_map"]
+    assert found.how == "bootstrap"
+    assert found.low < found.mean < found.high
+    assert found.mean == pytest.approx(10**-2.5, rel=1e-12)
+
+
 @pytest.mark.parametrize("n", [20, 100])
 def test_bootstrap_is_that_of_scipy(n: int) -> None:
     stats = pytest.importorskip("scipy.stats")
@@ -160,7 +168,9 @@ def test_unresolvable_is_said() -> None:
     row = of([0.5, 0.5, 0.25, 0.0, 0.0])
     assert (row.changed, row.smallest_p, row.resolvable) == (3, 0.25, False)
     assert "unresolvable, 3 queries differ and p cannot be below 0.25" in row.sentence
-    assert of([0.5] * 5 + [0.25]).resolvable
+    row = of([0.5] * 5 + [0.25], alpha=2.0**-5)  # just the lowest p
+    assert row.resolvable
+    assert "unresolvable" not in row.sentence
     row = of([0.0] * 9)
     assert (row.detectable, row.needed, row.smallest_p) == (None, None, 1.0)
     assert row.sentence == "new, mrr: unresolvable, no query differs"

@@ -299,6 +299,16 @@ def test_the_geometric_mean_of_one_query_and_of_those_that_the_run_lacks(
         assert found == lines("gm_map all 0.0032")  # the square root of 0.00001
 
 
+def test_rndcg_where_no_grade_reaches_the_level(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = printed(capsys, "-qn", "-l3", "-mRndcg", *files).splitlines(keepends=True)
+    assert found[1] == lines("Rndcg q2 0.0000")
+    plain = printed(capsys, "-qn", "-mRndcg", *files).splitlines(keepends=True)
+    assert found[0] == plain[0] != lines("Rndcg q1 0.0000")
+    assert plain[1] != lines("Rndcg q2 0.0000")
+
+
 def test_all_are_judged(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is left that could be relevant, whatever comes behind."""
     Path("run").write_text("q2 Q0 a 1 2 tag\nq2 Q0 b 1 1 tag\n", encoding="ascii")
