@@ -11,7 +11,7 @@ SEED = 20240607
 CATALOGUE = 1_000_000
 
 Array = npt.NDArray[np.generic]
-Kind = Literal["scores", "catalogue", "rankings"]
+Kind = Literal["scores", "catalogue", "rankings", "structured"]
 
 
 class ArrayShape(NamedTuple):
@@ -39,7 +39,7 @@ class ArrayInput(NamedTuple):
 def make_array_input(shape: ArrayShape, metrics: tuple[str, ...]) -> ArrayInput:
     """Draw the arrays of this shape, always the same for the same shape."""
     rng = np.random.default_rng(SEED)
-    if shape.kind == "rankings":
+    if shape.kind in ("rankings", "structured"):
         rankings, judgments = _rankings(rng, shape)
         return ArrayInput(metrics, rankings=rankings, judgments=judgments)
     # As of a model that has learnt something; different in single precision, or else libraries
@@ -65,6 +65,8 @@ def _rankings(
     steps = 2 * rng.integers(1, CATALOGUE // 2, (shape.queries, 1)) + 1
     reached = starts + steps * np.arange(shape.depth + shape.judged)
     ids = reached * 2_654_435_761 % (1 << 40)
+    if shape.kind == "structured":  # as of a part of a collection that stands in the upper bits
+        ids = np.argsort(ids, axis=1) << 48
     rankings, unseen = ids[:, : shape.depth].copy(), ids[:, shape.depth :]
     columns = unseen.copy()
     found = shape.judged * 4 // 5

@@ -13,14 +13,23 @@ from __future__ import annotations
 
 import random
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
+
+import numpy as np
 
 SEED = 20240607
 COLLECTION_SIZE = 8_000_000
 SHARE_OF_JUDGED_RETRIEVED = 0.8
 
-Kind = Literal["scored", "ranked", "one by one"]
+Kind = Literal["scored", "float64", "float32", "ranked", "one by one"]
+
+# What scores are: of Python, or the scalars that an array of numpy is made of.
+SCORE_TYPES: dict[str, Callable[[float], float]] = {
+    "scored": float,
+    "float64": np.float64,
+    "float32": np.float32,  # type: ignore[dict-item]
+}
 
 
 class Shape(NamedTuple):
@@ -54,9 +63,10 @@ def make_track_input(shape: Shape, metrics: tuple[str, ...]) -> TrackInput:
         track_input.qrels[query_id(query)] = {
             document_id(document): grade for document, grade in zip(judged, grades, strict=True)
         }
-        if shape.kind == "scored":
+        if shape.kind in SCORE_TYPES:
+            make = SCORE_TYPES[shape.kind]
             track_input.scored[query_id(query)] = {
-                document_id(document): score
+                document_id(document): make(score)
                 for document, score in zip(retrieved, scores, strict=True)
             }
         else:
@@ -94,7 +104,7 @@ def draw(shape: Shape) -> Iterator[DrawnQuery]:
         rng.shuffle(grades)
         yield DrawnQuery(
             array("l", retrieved),
-            array("d", _scores(shape.depth, rng) if shape.kind == "scored" else ()),
+            array("d", _scores(shape.depth, rng) if shape.kind in SCORE_TYPES else ()),
             array("l", judged),
             array("l", grades),
         )

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from benchmarks.data import DrawnQuery, Shape, document_id, draw, query_id
 
-Kind = Literal["files", "command", "everything", "gzip", "qrels", "pyarrow", "polars"]
+Kind = Literal["files", "prepared", "command", "everything", "gzip", "qrels", "pyarrow", "polars"]
 
 
 class FileShape(NamedTuple):
@@ -25,7 +25,8 @@ class FileShape(NamedTuple):
 class FileInput(NamedTuple):
     """What a library is handed. Of judgments alone, the run is empty.
 
-    ``tables`` are both again, where a track is about tables, each in one block.
+    ``tables`` are both again, where a track is about tables, each in one block; or the judgments
+    as a dict, and the run.
     """
 
     metrics: tuple[str, ...]
@@ -44,8 +45,20 @@ def make_file_input(shape: FileShape, metrics: tuple[str, ...], folder: Path) ->
             qrels_file.write(_judgments(query_id(number), query))
             if shape.kind != "qrels":
                 run_file.write(_ranking(query_id(number), query))
-    tables = _tables(shape.kind, qrels, run) if shape.kind in ("pyarrow", "polars") else None
+    tables: tuple[Any, Any] | None = None
+    if shape.kind in ("pyarrow", "polars"):
+        tables = _tables(shape.kind, qrels, run)
+    if shape.kind == "prepared":
+        tables = _judgments_of(qrels), run
     return FileInput(metrics, shape.kind, qrels, run, tables)
+
+
+def _judgments_of(qrels: Path) -> dict[str, dict[str, int]]:
+    judged: dict[str, dict[str, int]] = {}
+    for line in qrels.read_text().splitlines():
+        query, _, document, grade = line.split()
+        judged.setdefault(query, {})[document] = int(grade)
+    return judged
 
 
 def _tables(kind: Kind, qrels: Path, run: Path) -> tuple[Any, Any]:

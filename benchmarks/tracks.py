@@ -111,6 +111,7 @@ class Track:
             return f"{self.title}: {runs}"
         if isinstance(shape, ArrayShape):
             of_what = {
+                "structured": "int64 ids that differ in their upper bits, with judgments",
                 "scores": "float32 scores with int64 labels",
                 "catalogue": "float32 scores with compressed judgments",
                 "rankings": "int64 ids in rank order with compressed judgments",
@@ -122,6 +123,7 @@ class Track:
         if isinstance(shape, FileShape):
             lines = {
                 "files": "lines of a run",
+                "prepared": "lines of a run, by an Evaluator of a dict",
                 "command": "lines of a run, by a command and its whole process",
                 "everything": "lines of a run, by a command on all cores and its whole process",
                 "gzip": "lines of a run, compressed",
@@ -141,7 +143,11 @@ class Track:
             )
         kind, queries, depth, relevant, not_relevant, cut = shape
         calls = ", one call each" if kind == "one by one" else ""
-        documents = "scored documents" if kind == "scored" else "ids in rank order"
+        documents = {
+            "scored": "scored documents",
+            "float64": "documents scored by numpy's float64",
+            "float32": "documents scored by numpy's float32",
+        }.get(kind, "ids in rank order")
         return (
             f"{self.title}: {', '.join(self.metrics)}; {queries:,} queries{calls} × "
             f"{cut or depth:,} {documents}, {relevant} relevant + {not_relevant} judged not"
@@ -165,6 +171,11 @@ ROOM_FOR_NOISE = 1.2
 MILLION_LINES = "million-lines"
 DRAWS = 2_000
 
+NUMPY_SCORES: tuple[tuple[Literal["float64", "float32"], float], ...] = (
+    ("float64", 1.5),
+    ("float32", 8),
+)
+
 SPEED_TRACKS = (
     Track(
         name="dict",
@@ -175,6 +186,18 @@ SPEED_TRACKS = (
             Goal("times as fast as", 25, "pytrec_eval"),
             Goal("times the floor", 1.6),
         ),
+    ),
+    *(
+        Track(
+            name=f"dict-{kind}",
+            title=f"dict, scores of {kind}",
+            floor=SUM_SCORES,
+            shape=Shape(kind, queries=1_000, depth=1_000, relevant=5, not_relevant=5),
+            goals=(Goal("times the track", limit, "dict"),),
+            libraries=("rankmeter", "pytrec_eval"),
+            needs=("numpy",),
+        )
+        for kind, limit in NUMPY_SCORES
     ),
     Track(
         name="drop-in",
@@ -321,6 +344,14 @@ SPEED_TRACKS = (
         libraries=("rankmeter", "two_threads", "ranx"),
     ),
     Track(
+        name="rankings-structured",
+        title="rankings, ids with structure",
+        floor=SUM_ARRAYS,
+        shape=ArrayShape("structured", queries=100_000, depth=100, judged=5),
+        goals=(Goal("times the track", 2, "rankings"),),
+        libraries=("rankmeter",),
+    ),
+    Track(
         name="small-call",
         title="small call",
         floor=SUM_ARRAYS,
@@ -359,6 +390,14 @@ SPEED_TRACKS = (
             Goal("times as fast as", 50, "ranx"),
         ),
         libraries=("rankmeter", "two_threads", "ranx", "ir_measures"),
+    ),
+    Track(
+        name="files-prepared",
+        title="files, by an Evaluator of a dict",
+        floor=COUNT_LINES,
+        shape=FileShape("prepared", queries=2_000, depth=1_000, relevant=5, not_relevant=5),
+        goals=(Goal("times the track", ROOM_FOR_NOISE, "files-in-process"),),
+        libraries=("rankmeter",),
     ),
     Track(
         name="files-gzip",

@@ -74,6 +74,8 @@ def _evaluate_files(prepared: FileInput, threads: int) -> dict[str, float]:
     if kind == "qrels":
         rankmeter.Evaluator(qrels, metrics)
         return {}
+    if kind == "prepared":
+        return rankmeter.Evaluator(qrels, metrics).evaluate(run, threads=threads).mean
     return rankmeter.evaluate(qrels, run, metrics, threads=threads).mean
 
 
