@@ -358,6 +358,78 @@ def test_runs_that_are_refused(run: bytes, message: str, threads: int) -> None:
         rm.evaluate({"q": {"a": 1}}, io.BytesIO(run), "mrr")
 
 
+SHIFTED = {
+    b"q\tQ0\tNew York\t1\t9.5\tt": "the rank 'York' is no number; an id that holds a blank",
+    b"q Q0 New York 1 9.5": "the rank 'York' is no number",
+    b"q Q0 a - 9.5 t": "the rank '-' is no number",
+    b"q\tQ0\tRoute 66\t1\t9.5\tt": "tabs part other columns than blanks",
+    b"q\tQ0\tRoute 66\t1\t9.5": "tabs part other columns than blanks",
+    b"q\tQ0\tRoute 66\t1\t9.5\tmy tag": "tabs part other columns than blanks",
+    b"q 2\tQ0\t7\t1\t9.5\tt": "tabs part other columns than blanks",
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("before", [b"", GOOD_RUN])
+@pytest.mark.parametrize("line", SHIFTED)
+def test_a_blank_inside_an_id_of_a_run(line: bytes, before: bytes, threads: int) -> None:
+    run = before + line + b"\nq\tQ0\tParis\t2\t8.5\tt\n"
+    said = f"<file>:{2 if before else 1}: {SHIFTED[line]}"
+    for qrels in ({"q": {"Paris": 1}}, io.BytesIO(b"q 0 Paris 1\n")):
+        with pytest.raises(ValueError, match=said):
+            rm.evaluate(qrels, io.BytesIO(run), "mrr", threads=threads)
+
+
+@pytest.mark.parametrize(
+    "line", [b"#q Q0 New York 1 9.5 t", b"#q\tQ0\tRoute 66\t1\t9.5\tt", b"#q a .5"]
+)
+def test_a_line_of_data_with_a_mistake_is_no_comment(line: bytes) -> None:
+    run = b"r Q0 b 1 2 t\n" if line.count(b"1") else b"r b 1\n"
+    for qrels in ({"r": {"b": 1}}, io.BytesIO(b"r 0 b 1\n")):
+        with pytest.raises(ValueError, match="<file>:2: "):
+            rm.evaluate(qrels, io.BytesIO(run + line), "mrr")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"q Q0 b 1 9.5 my own 1 tag",
+        b"q\tQ0\tb\t1\t9.5\tmy own 1 tag",
+        b"q \tQ0\t b \t\t1\t9.5\tt",
+        b"q Q0\tb\t1\t9.5\tt",
+        b"q\tQ0\tb 1 9.5 t\t2",
+        b"q Q0 b 2.5 9.5 t",
+        b"q Q0 b -1e0 9.5 t",
+    ],
+)
+def test_ranks_and_blanks_that_shift_nothing(line: bytes) -> None:
+    run = line + b"\nq\tQ0\tParis\t2\t8.5\tt\n"
+    for qrels in ({"q": {"Paris": 1}}, io.BytesIO(b"q 0 Paris 1\n")):
+        assert rm.evaluate(qrels, io.BytesIO(run), "mrr")["mrr"] == 0.5
+
+
+def test_tabs_and_padding_take_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(texts.Text, "carefully")
+    run = b"q  \tQ0 \ta \t1.0\t9.5\tt\nq\tQ0\tParis\t2\t8.5\tmy tag\n"
+    qrels = io.BytesIO(b"q\t0\tParis\t1\n")
+    assert rm.evaluate(qrels, io.BytesIO(run), "mrr")["mrr"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        (b"q\t0\tNew York\t1", "5 columns instead of 4"),
+        (b"q\tNew York\t1", "tabs part other columns than blanks"),
+        (b"New York\ta\t1", "tabs part other columns than blanks"),
+    ],
+)
+def test_a_blank_inside_an_id_of_judgments(line: bytes, what: str) -> None:
+    for before in (b"", GOOD_QRELS):
+        with pytest.raises(ValueError, match=f"<file>:{2 if before else 1}: {what}"):
+            rm.evaluate(io.BytesIO(before + line), {"q": ["York"], "New": []}, "mrr")
+    assert rm.evaluate(io.BytesIO(b"q 0\ta 1"), {"q": ["a"]}, "mrr")["mrr"] == 1.0
+
+
 @pytest.mark.parametrize(
     ("qrels", "message"),
     [
@@ -421,7 +493,7 @@ def rows(text: bytes, side: str = "run", length: int | None = None) -> Rows:
         np.frombuffer(text, np.uint8),
         len(text) if length is None else length,
         ignored_second=second,
-        ignored_fourth=fourth,
+        has_rank=fourth,
         more=more,
         ranked=False,
     )

@@ -76,7 +76,7 @@ def test_qrels(save: Save, change: Callable[[bytes], bytes]) -> None:
 
 
 def test_run_keeps_document_and_score(save: Save) -> None:
-    path = save(b"q1 Q0 b 1 -2.5e-1 tag\nq1 Q0 a 2 inf tag more columns\nq1 Q0 c x -inf a tag\n")
+    path = save(b"q1 Q0 b 1 -2.5e-1 tag\nq1 Q0 a 2 inf tag more columns\nq1 Q0 c 2.5 -inf a tag\n")
     assert read_run(path) == {"q1": {"b": -0.25, "a": math.inf, "c": -math.inf}}
 
 

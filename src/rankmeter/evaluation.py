@@ -980,10 +980,12 @@ def evaluate(
     ======= ====================================== =================================
 
     Columns of text are separated by the blanks of ASCII, and lines that begin with ``#`` and are
-    no data are comments. A table is anything with ``__arrow_c_stream__`` (of pyarrow, polars,
-    pandas from 2.2 on, DuckDB); it has the columns query_id, doc_id and score or rank (the lowest
-    is best), or grade or relevance, and needs ``rankmeter[arrow]``. Ids that are integers become
-    their decimal text.
+    no data are comments. The rank of TREC's format orders nothing, but must be a number, and a line
+    must have the same columns if it is split at tabs alone: otherwise an id holds a blank.
+
+    A table is anything with ``__arrow_c_stream__`` (of pyarrow, polars, pandas from 2.2 on,
+    DuckDB); it has the columns query_id, doc_id and score or rank (the lowest is best), or grade or
+    relevance, and needs ``rankmeter[arrow]``. Ids that are integers become their decimal text.
 
     Ids of files and tables are compared as bytes, and if the other side is a mapping, as UTF-8.
     They are read fastest when the rows of each query of the run stand together; otherwise they

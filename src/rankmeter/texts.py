@@ -7,6 +7,10 @@ A line whose first column begins with ``#`` is a comment, unless it is a whole l
 the right columns, a number where one belongs, and ``Q0`` or an integer in the second column of
 TREC's formats. One that has the query of the line before is no comment but a mistake.
 
+A blank inside an id shifts the columns behind it, and a rank may become a score. So the rank of
+TREC's runs, which orders nothing, must be a number (``1``, or ``2.5`` as some write for ties), and
+a line is refused that has other columns if it is split at tabs alone. The tag may hold blanks.
+
 `Text.pieces` is the fast way, which gives rows to the core. `Text.carefully` reads line by line,
 whatever the order of the lines, and says what is wrong.
 """
@@ -117,7 +121,7 @@ class Text:
             text,
             length,
             ignored_second=columns[1] != "document",
-            ignored_fourth=columns[3:4] == ("rank",),
+            has_rank=columns[3:4] == ("rank",),
             more=more_columns,
             ranked=self._layout.noun == "rank",
         )
@@ -160,6 +164,8 @@ class Text:
             elif noun == "rank" and not value.is_integer():
                 what = f"the rank {shown(fields[at_number])!r} is no whole number"
                 mistakes.add(number, f"{what}; scores need TREC's six columns", line)
+            elif shift := self._shifted(fields, line):
+                mistakes.add(number, shift, line)
             else:
                 if first != query:
                     query = first
@@ -196,6 +202,25 @@ class Text:
             hint = "; is this a run?" if other == "run" else "; are these qrels?"
         columns = self._layout.columns
         return f"{count(there, 'column')} instead of {len(columns)} ({', '.join(columns)}){hint}"
+
+    def _shifted(self, fields: list[bytes], line: bytes) -> str:
+        """Say that a blank inside an id has shifted the columns, or may have; or return ""."""
+        columns = self._layout.columns
+        way_out = "an id that holds a blank needs JSON lines or Parquet"
+        if columns[3:4] == ("rank",) and number_of(fields[3]) is None:
+            return f"the rank {shown(fields[3])!r} is no number; {way_out}"
+        if b"\t" not in line:
+            return ""
+        cells = [cell.split() for cell in line.split(b"\t") if cell.strip()]
+        # Judgments of three columns are judgments, too.
+        three = self._side == "qrels" and len(cells) == 3
+        at = 2 if three else columns.index(self._layout.noun)
+        if len(cells) <= at or all(len(cell) == 1 for cell in cells[:at]):
+            return ""
+        if len(cells[at]) > 1 or number_of(cells[at][0]) is None:
+            return ""
+        what = "tabs part other columns than blanks; part all by the one or all by the other"
+        return f"{what}; {way_out}"
 
     def _wrong_twice(self, number: int, query: bytes, document: bytes, column: int) -> str:
         first = next(

@@ -18,7 +18,7 @@ class Rows:
         length: int,
         *,
         ignored_second: bool,
-        ignored_fourth: bool,
+        has_rank: bool,
         more: bool,
         ranked: bool,
     ) -> Rows: ...

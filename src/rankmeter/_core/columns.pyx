@@ -119,11 +119,12 @@ cdef struct Row:
     const char *after           # of text: where the next line begins
 
 
-cdef struct Layout:             # of a line: query, [ignored,] document, [ignored,] number, ...
+cdef struct Layout:             # of a line: query, [ignored,] document, [rank,] number, ...
     bint ignored_second
-    bint ignored_fourth
+    bint has_rank               # it orders nothing, but must be a number
     bint more                   # one column at least behind the number; otherwise none
     bint ranked                 # the number is a rank, the best one is the lowest
+    bint tabs                   # there are some in the text
 
 
 cdef struct Strings:            # a column of a table
@@ -145,27 +146,65 @@ cdef struct Reader:             # goes through the rows of one or the other
     const double *numbers
 
 
-cdef bint read_line(
+cdef inline bint next_rank(const char **p, const char *end, Text *rank) except -1 nogil:
+    """Read the next field, whether it is a number or not; False where it is none."""
+    cdef double number
+    while p[0] < end and is_blank(p[0][0]):
+        p[0] += 1
+    rank.start = p[0]
+    while p[0] < end and b"0" <= p[0][0] <= b"9":
+        p[0] += 1
+    rank.length = p[0] - rank.start
+    if p[0] == end or is_blank(p[0][0]):
+        return True
+    p[0] = rank.start
+    rank[0] = next_field(p, end)
+    return read_number(rank[0], &number)
+
+
+cdef inline bint tab_between(Text a, Text b) noexcept nogil:
+    cdef const char *end = a.start + a.length
+    return end[0] == b"\t" or memchr(end, b"\t", b.start - end) != NULL
+
+
+cdef int read_line(
     const char *p, const char *end, const Layout *layout, Row *row
-) except -1 nogil:
-    """Split a line into its columns; False where it has not as many as it should, or no number."""
-    cdef Text second, number
+) except -2 nogil:
+    """Split a line into its columns: 1; -1 where the careful reader should look at them.
+
+    0 where it has not as many as it should, or no number.
+    """
+    cdef const char *line = p
+    cdef Text second, rank, number
+    cdef bint numbered = True
     row.query = next_field(&p, end)
     if layout.ignored_second:
         second = next_field(&p, end)
     row.document = next_field(&p, end)
-    if layout.ignored_fourth:
-        next_field(&p, end)
+    if layout.has_rank:
+        numbered = next_rank(&p, end, &rank)
     number = next_field(&p, end)
     if number.length == 0 or (next_field(&p, end).length > 0) != layout.more:
-        return False
+        return 0
     if not read_number(number, &row.number):
-        return False
+        return 0
+    if row.query.start[0] == b"#" and not is_data(row, layout, second):
+        return 0
     if layout.ranked:
         if not isfinite(row.number) or row.number != floor(row.number):
-            return False
+            return -1
         row.number = -row.number
-    return row.query.start[0] != b"#" or is_data(row, layout, second)
+    # A blank inside an id shifts the columns behind it.
+    if not numbered:
+        return -1
+    if layout.ignored_second and layout.tabs and memchr(line, b"\t", end - line) != NULL:
+        if not (tab_between(row.query, second) and tab_between(second, row.document)):
+            return -1
+        if not layout.has_rank:
+            return 1 if tab_between(row.document, number) else -1
+        if not (tab_between(row.document, rank) and tab_between(rank, number)):
+            return -1
+    return 1
 
 
 cdef bint is_data(const Row *row, const Layout *layout, Text second) noexcept nogil:
@@ -197,6 +236,7 @@ cdef inline int next_row(Reader *reader, Row *row) except -2 nogil:
     Does not go past the row: that is step().
     """
     cdef const char *newline
+    cdef int found
     if not reader.is_text:
         if reader.row == reader.n_rows:
             return 0
@@ -208,8 +248,9 @@ cdef inline int next_row(Reader *reader, Row *row) except -2 nogil:
         if newline - reader.p > LONGEST:
             return -1
         row.after = newline + 1
-        if read_line(reader.p, newline, &reader.layout, row):
-            return 1
+        found = read_line(reader.p, newline, &reader.layout, row)
+        if found:
+            return found
         # A comment, unless it has the query of the row before.
         if row.query.start[0] != b"#" or same(row.query, reader.latest):
             return -1
@@ -240,7 +281,7 @@ cdef class Rows:
     @staticmethod
     def of_lines(
         const unsigned char[::1] text not None, Py_ssize_t length, *,
-        bint ignored_second, bint ignored_fourth, bint more, bint ranked,
+        bint ignored_second, bint has_rank, bint more, bint ranked,
     ):
         """Lines of text, with columns that are separated by blanks.
 
@@ -251,8 +292,8 @@ cdef class Rows:
             How much of the buffer is text.
         ignored_second : bool
             Whether there is a column between query and document.
-        ignored_fourth : bool
-            Whether there is one between document and number.
+        has_rank : bool
+            Whether there is a rank between document and number. The number alone counts.
         more : bool
             Whether one column or more follow the number; otherwise none may.
         ranked : bool
@@ -264,11 +305,12 @@ cdef class Rows:
         rows.text = text
         rows.usual = True
         rows.reader.is_text = True
-        rows.reader.layout = Layout(ignored_second, ignored_fourth, more, ranked)
+        rows.reader.layout = Layout(ignored_second, has_rank, more, ranked, False)
         if length:
             rows.reader.p = <const char *> &text[0]
             rows.reader.end = rows.reader.p + length
             rows.usual = memchr(rows.reader.p, 0, length) == NULL
+            rows.reader.layout.tabs = memchr(rows.reader.p, b"\t", length) != NULL
         return rows
 
     @staticmethod
