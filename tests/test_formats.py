@@ -579,6 +579,21 @@ def test_nothing_in_it(data: bytes, side: str) -> None:
     assert refused(**given) == "<file>: no lines in it"
 
 
+@pytest.mark.parametrize("kind", [*RUN_FORMATS, "gz"])
+def test_an_open_file_given_twice(kind: str, tmp_path: Path) -> None:
+    data = gzip.compress(trec_run(RUN)) if kind == "gz" else RUN_FORMATS[kind][0](RUN)
+    path = tmp_path / "run"
+    path.write_bytes(data)
+    with path.open("rb") as file:
+        for given, name in ((file, str(path)), (io.BytesIO(data), "<file>")):
+            rm.evaluate(QRELS, given, METRICS)
+            said = f"{name} has been read or written to its end: seek(0) first"
+            assert refused(QRELS, given) == said
+            assert refused(given, RUN) == said
+            given.seek(0)
+            same(rm.evaluate(QRELS, given, METRICS), rm.evaluate(QRELS, RUN, METRICS))
+
+
 @pytest.mark.parametrize("side", ["qrels", "run"])
 @pytest.mark.parametrize("newline", [b"", b"\n"])
 def test_lines_that_are_too_long(side: str, newline: bytes) -> None:

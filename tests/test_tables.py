@@ -415,12 +415,27 @@ def test_grades_out_of_range() -> None:
 
 
 def test_no_rows(tmp_path: Path) -> None:
-    for empty in (table().slice(0, 0), table().slice(0, 0).to_reader()):
-        assert refused(QRELS, empty) == "run: no rows in it"
+    assert refused(QRELS, table().slice(0, 0)) == "run: no rows in it"
     assert refused(table(JUDGED, "grade").slice(3, 0), RUN) == "qrels: no rows in it"
     path = tmp_path / "empty"
     pq.write_table(table().slice(0, 0), path)
     assert refused(QRELS, path) == f"{path}: no rows in it"
+
+
+def test_a_stream_given_twice() -> None:
+    reader = table().to_reader()
+    same(rm.evaluate(QRELS, reader, METRICS), expected())
+    assert refused(QRELS, reader) == "run: no rows in it (a stream can be read only once)"
+
+
+@pytest.mark.parametrize("write", ["parquet", "feather", "file", "stream"])
+def test_an_open_file_given_twice(write: str) -> None:
+    file = io.BytesIO(FILES[write][0](table()))
+    for _ in range(2):
+        same(rm.evaluate(QRELS, file, METRICS), expected())
+        said = "<file> has been read or written to its end: seek(0) first"
+        assert refused(QRELS, file) == said
+        file.seek(0)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -51,6 +51,7 @@ class Table:
         self._side = side
         self._source = given if isinstance(given, Source) else None
         self.name = side if self._source is None else self._source.name
+        self._once = isinstance(given, self._arrow.RecordBatchReader)
         if self._source is None:
             reader = self._arrow.RecordBatchReader.from_stream(given)
             self._names = self._chosen(reader.schema.names, columns)
@@ -259,7 +260,8 @@ class Table:
                     documents[document] = -number if self._ranked else number
         mistakes.check()
         if not queries:
-            raise ValueError(f"{self.name}: no rows in it")
+            hint = " (a stream can be read only once)" if self._once else ""
+            raise ValueError(f"{self.name}: no rows in it{hint}")
         return queries
 
 

@@ -57,6 +57,8 @@ class Source:
         The file cannot be read.
     TypeError
         The file is open as text.
+    ValueError
+        The file is open, and stands at its end.
     """
 
     progress: Callable[[int], object] | None = None
@@ -93,6 +95,8 @@ class Source:
                 copy.write(start.getbuffer())
         if part is None:
             raise TypeError(f"{self.name} is not ready to be read: open it as blocking")
+        if not copy.tell() and _is_behind_start(file):
+            raise ValueError(f"{self.name} has been read or written to its end: seek(0) first")
         return copy
 
     def __del__(self) -> None:
@@ -181,6 +185,13 @@ class _Watched(FileIO):
         data = super().readall()
         self.readinto(bytearray(1))  # for the check
         return data
+
+
+def _is_behind_start(file: Any) -> bool:
+    try:
+        return bool(file.tell() > 0)
+    except (AttributeError, OSError):  # such as a pipe
+        return False
 
 
 def _behind_mark(file: Any) -> Any:
