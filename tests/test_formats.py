@@ -342,7 +342,7 @@ def test_no_numbers(text: str) -> None:
         assert refused({"q": {"d": 1}}, io.BytesIO(run)).startswith("<file>:")
 
 
-@pytest.mark.parametrize("text", ["NaN", "null", "true", '"1"', "[]", "{}"])
+@pytest.mark.parametrize("text", ["NaN", "null", '"1"', "[]", "{}"])
 @pytest.mark.parametrize("side", ["qrels", "run"])
 def test_no_numbers_of_json(text: str, side: str) -> None:
     key = {"qrels": "qrels", "run": "scores"}[side]
@@ -358,6 +358,17 @@ def test_infinite_grades_of_json(text: str) -> None:
     for data in (f'{{"q": {{"d": {text}}}}}', f'{{"query_id": "q", "qrels": {{"d": {text}}}}}'):
         said = refused(io.BytesIO(data.encode()), RUN)
         assert re.search(r"document 'd': the grade is infinite", said)
+
+
+def test_booleans_of_json_are_numbers() -> None:
+    judged = {"q1": {"a": True, "b": False}}
+    want = rm.evaluate(judged, judged, METRICS)
+    for qrels, run in (
+        (json_object(judged), json_object(judged)),
+        (json_lines(judged, "qrels"), json_lines(judged, "scores")),
+    ):
+        same(rm.evaluate(io.BytesIO(qrels), judged, METRICS), want)
+        same(rm.evaluate(io.BytesIO(qrels), io.BytesIO(run), METRICS), want)
 
 
 @pytest.mark.parametrize("rank", ["inf", "-Infinity", "1e999", "nan"])

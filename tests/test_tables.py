@@ -288,6 +288,27 @@ def test_large_integers_become_the_nearest_doubles() -> None:
 
 
 @pytest.mark.parametrize(
+    ("shape", "coded"),
+    [("table", False), ("table", True), ("stream", False), ("stream", True), ("parquet", False)],
+)
+def test_booleans_are_numbers(shape: str, coded: bool) -> None:
+    judged = [(query, document, grade > 1) for query, document, grade in JUDGED]
+    want = rm.evaluate(_of(judged), _of(judged), METRICS)
+
+    def made(number: str) -> Any:
+        content = table(judged, number)
+        if coded:
+            numbers = pa.DictionaryArray.from_arrays(
+                content.column(number).combine_chunks().cast("int8"), pa.array([False, True])
+            )
+            content = content.set_column(2, number, numbers)
+        return content if shape == "table" else io.BytesIO(FILES[shape][0](content))
+
+    same(rm.evaluate(made("grade"), made("score"), METRICS), want)
+    same(rm.evaluate(made("relevance"), _of(judged), METRICS), want)
+
+
+@pytest.mark.parametrize(
     ("column", "values", "what"),
     [
         ("query_id", [1.0], "column query_id holds double, not texts or integers"),
@@ -295,7 +316,6 @@ def test_large_integers_become_the_nearest_doubles() -> None:
         ("doc_id", [["a"]], "column doc_id holds list<"),
         ("query_id", [None], "column query_id holds null, not texts or integers"),
         ("score", ["1"], "column score holds string, not numbers"),
-        ("score", [True], "column score holds bool, not numbers"),
         ("score", [None], "column score holds null, not numbers"),
     ],
 )

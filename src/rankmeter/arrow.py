@@ -95,7 +95,7 @@ class Table:
             kind = schema.field(name).type
             value = kind.value_type if types.is_dictionary(kind) else kind
             fine = (
-                types.is_integer(value) or types.is_floating(value) or types.is_decimal(value)
+                _is_number(types, value)
                 if is_number
                 else types.is_integer(value) or _is_text(types, value)
             )
@@ -311,6 +311,11 @@ def _texts(column: Any) -> tuple[Any, Any]:
 def _is_text(types: Any, kind: Any) -> bool:
     tests = ("string", "large_string", "string_view", "binary", "large_binary")
     return any(getattr(types, f"is_{name}", lambda kind: False)(kind) for name in tests)
+
+
+def _is_number(types: Any, kind: Any) -> bool:
+    tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+    return any(test(kind) for test in tests)
 
 
 def _pyarrow() -> Any:

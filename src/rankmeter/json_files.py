@@ -120,7 +120,7 @@ class Json:
         noun: Literal["grade", "score"] = "grade" if self._side == "qrels" else "score"
         if isinstance(value, dict) and key != "ranked":
             for document, number in value.items():
-                if type(number) is not float and type(number) is not int:
+                if type(number) not in (float, int, bool):
                     raise _WrongError(f"document {document!r}: the {noun} is {_kind(number)}")
                 if number != number:
                     raise _WrongError(f"document {document!r}: the {noun} is NaN")
