@@ -7,6 +7,9 @@ import io
 import os
 import subprocess
 import sys
+from collections import UserDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -209,6 +212,46 @@ def test_the_fast_way_is_taken(pair: tuple[Path, Path], monkeypatch: pytest.Monk
     monkeypatch.setattr(texts.Text, "carefully", fail)
     for threads in (1, 2):
         assert rm.evaluate(*pair, METRICS, threads=threads).coverage.evaluated == 40
+
+
+def test_judgments_of_a_dict_take_the_fast_way(
+    pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qrels, run = read_qrels(pair[0]), read_run(pair[1])
+    metrics = [*METRICS, "bpref", "infap", "judged@5", "map(rel=3)", "mrr(judged_only=true)", "g"]
+    expected = rm.evaluate(qrels, run, metrics)
+    monkeypatch.delattr(texts.Text, "carefully")
+    scorer = rm.Evaluator(qrels, metrics)
+    for _ in range(2):
+        same(scorer.evaluate(pair[1]), expected)
+        same(scorer.evaluate(run), expected)
+    same(rm.Evaluator(UserDict(qrels), metrics).evaluate(pair[1]), expected)
+    floats = {
+        query: {d: np.float32(g) for d, g in grades.items()} for query, grades in qrels.items()
+    }
+    same(rm.Evaluator(floats, metrics).evaluate(pair[1]), expected)
+    bounds = rm.compare(qrels, {"a": pair[1], "b": run}, metrics)["b", "map"]
+    assert bounds.difference == 0.0
+
+
+def test_many_threads_may_bring_the_first_file(pair: tuple[Path, Path]) -> None:
+    expected = rm.evaluate(*pair, METRICS)
+    scorer = rm.Evaluator(read_qrels(pair[0]), METRICS)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(scorer.evaluate, [pair[1]] * 8):
+            same(found, expected)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"e": {}}, {"e\ud800": {"a": 1}}, {"e": {"a\ud800": 1}}, {7: {"a": 1}}, {"e": {7: 1}}],
+)
+def test_judgments_that_are_no_rows(pair: tuple[Path, Path], more: Any) -> None:
+    qrels = read_qrels(pair[0]) | more
+    expected = rm.evaluate(qrels, read_run(pair[1]), METRICS)
+    scorer = rm.Evaluator(qrels, METRICS)
+    for _ in range(2):
+        same(scorer.evaluate(pair[1]), expected)
 
 
 def test_files_of_any_kind(pair: tuple[Path, Path], tmp_path: Path) -> None:
@@ -445,6 +488,16 @@ def test_a_blank_inside_an_id_of_judgments(line: bytes, what: str) -> None:
 def test_qrels_that_are_refused(qrels: bytes, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         rm.evaluate(io.BytesIO(qrels), io.BytesIO(GOOD_RUN), ["mrr", "ndcg"])
+
+
+def test_integers_of_a_dict_never_match_the_text_of_a_file() -> None:
+    way_out = r"ids of files are str: pass str\(id\)"
+    run = b"1 Q0 7 1 0.5 t\n"
+    for data in (run, b'{"1": {"7": 0.5}}', b'{"query_id": "1", "ranked": ["7"]}'):
+        with pytest.raises(ValueError, match=rf"no query in common.* \(such as 1\); {way_out}"):
+            rm.evaluate({1: {7: 1}}, io.BytesIO(data), "mrr")
+        with pytest.raises(TypeError, match=f"query '1': no judged .*; {way_out}"):
+            rm.evaluate({"1": {7: 1}}, io.BytesIO(data), "mrr")
 
 
 def test_options_that_are_refused(pair: tuple[Path, Path]) -> None:

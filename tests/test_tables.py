@@ -231,6 +231,128 @@ def test_integers_as_ids(kind: str, coded: bool) -> None:
     same(rm.evaluate(qrels, run, METRICS), rm.evaluate(qrels, want, METRICS))
 
 
+def _integer_ids(content: Any) -> dict[int, dict[int, float]]:
+    return {int(q): {int(d): x for d, x in found.items()} for q, found in content.items()}
+
+
+NUMBERED = {"1": {"7": 3.0, "8": 1.0, "-2": 2.0}, "20": {"7": 1.0}, "3": {"9": 1.0}}
+FOUND = {"20": {"8": 2.0, "7": 1.0}, "1": {"9": 5.0, "7": 1.0, "-2": 1.0}, "4": {"7": 1.0}}
+
+
+def _numbered(content: Any, number: str) -> Any:
+    whole = _integer_ids(content)
+    return table([(q, d, x) for q, found in whole.items() for d, x in found.items()], number)
+
+
+@pytest.mark.parametrize("numpy_ids", [False, True])
+@pytest.mark.parametrize("together", [1, 1 << 16])
+def test_integers_match_integers(
+    together: int, numpy_ids: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrow, "_TOGETHER", together)
+    want = rm.evaluate(NUMBERED, FOUND, METRICS)
+    qrels, run = _integer_ids(NUMBERED), _integer_ids(FOUND)
+    if numpy_ids:
+        qrels = {np.int64(q): {np.int32(d): g for d, g in v.items()} for q, v in qrels.items()}  # type: ignore[misc]
+        run = {np.uint8(q): {np.int64(d): g for d, g in v.items()} for q, v in run.items()}  # type: ignore[misc]
+    scored, judged = _numbered(FOUND, "score"), _numbered(NUMBERED, "grade")
+    for given_run in (scored, scored.take(pa.array([0, 2, 1, 3, 4, 5])), scored.to_reader(2)):
+        found = rm.evaluate(qrels, given_run, METRICS)  # type: ignore[arg-type]
+        assert found.query_ids == tuple(qrels)
+        assert found.values.tobytes() == want.values.tobytes()
+        assert (found.coverage, found.ties) == (want.coverage, want.ties)
+    same(rm.evaluate(judged, run, METRICS), want)
+    same(rm.evaluate(judged, scored, METRICS), want)
+    same(rm.evaluate(judged, FOUND, METRICS), want)
+    same(rm.evaluate(NUMBERED, scored, METRICS), want)
+    scorer = rm.Evaluator(judged, METRICS)
+    for given_run in (run, FOUND, scored, run):
+        same(scorer.evaluate(given_run), want)
+    for ranked in (tuple, np.array):
+        lists: Any = {q: ranked(list(v)) for q, v in run.items()}
+        text = {q: list(v) for q, v in FOUND.items()}
+        same(rm.evaluate(judged, lists, METRICS), rm.evaluate(NUMBERED, text, METRICS))
+
+
+def test_integers_of_queries_or_of_documents_alone() -> None:
+    run = table([(1, "7", 2.0), (1, "8", 1.0)])
+    assert rm.evaluate({1: {"8": 1}}, run, "mrr")["mrr"] == 0.5
+    assert rm.evaluate({"1": {"8": 1}}, run, "mrr")["mrr"] == 0.5
+    with pytest.raises(TypeError, match=r"query 1: .*ids of files are str: pass str\(id\)"):
+        rm.evaluate({1: {8: 1}}, run, "mrr")
+    run = table([("1", 7, 2.0), ("1", 8, 1.0)])
+    assert rm.evaluate({"1": {8: 1}}, run, "mrr")["mrr"] == 0.5
+    with pytest.raises(ValueError, match=r"no query in common.*str ids \(such as '1'\)"):
+        rm.evaluate({1: {8: 1}}, run, "mrr")
+
+
+def test_integers_that_no_table_can_hold() -> None:
+    run = _numbered(FOUND, "score")
+    for more in ({5: {}}, {2**70: {2**70: 1}}, {True: {7: 1}}):
+        qrels: Any = _integer_ids({"20": NUMBERED["20"]}) | more
+        assert rm.evaluate(qrels, run, "mrr").per_query[20] == {"mrr": 0.5}
+    assert (
+        rm.evaluate({1: {7: 1, "7": 1}, 20: {7: 1}}, {1: {7: 2.0, "7": 1.0}}, "map")["map"] == 0.5
+    )
+    both = {1: {7: 2.0, "7": 1.0}, 20: {7: 1.0}}
+    ev = rm.evaluate(_numbered(NUMBERED, "grade"), both, "recall@1")
+    assert ev.per_query["20"] == {"recall@1": 1.0}
+
+
+def test_equal_scores_of_integers_go_by_their_decimal_text() -> None:
+    ids = {1: {9: 1, 10: 2}}
+    scores = {q: dict.fromkeys(found, 0.5) for q, found in ids.items()}
+    run = table([(q, d, x) for q, found in scores.items() for d, x in found.items()])
+    judged = table([(q, d, g) for q, found in ids.items() for d, g in found.items()], "grade")
+    for qrels in (ids, judged, ids | {2: {}}):
+        assert rm.evaluate(qrels, run, "mrr(rel=2)").values[0, 0] == 0.5
+    assert rm.evaluate(judged, scores, "mrr(rel=2)")["mrr(rel=2)"] == 0.5
+
+
+def test_queries_in_common_of_integers() -> None:
+    run = _numbered(FOUND, "score")
+    with pytest.raises(
+        ValueError, match=r"qrels have 1 query \(6\), the run has 3 .*\(20, 1, 4\)$"
+    ):
+        rm.evaluate({6: {7: 1}}, run, "mrr")
+    with pytest.raises(ValueError, match=r"have 3 .*, the run has 1 query \('6'\)$"):
+        rm.evaluate(_numbered(NUMBERED, "grade"), {6: [7]}, "mrr")
+
+
+def test_integers_of_other_functions() -> None:
+    qrels, run = _integer_ids(NUMBERED), _integer_ids(FOUND)
+    tables = _numbered(NUMBERED, "grade"), _numbered(FOUND, "score")
+    assert rm.fuse({"a": run, "b": tables[1]}) == rm.fuse({"a": run, "b": run})
+    assert rm.fuse({"a": FOUND, "b": tables[1]}) == rm.fuse({"a": FOUND, "b": FOUND})
+    both: list[Any] = [{"a": run, "b": _integer_ids(NUMBERED)}, {"a": tables[1], "b": tables[1]}]
+    both[1]["b"] = _numbered(NUMBERED, "score")
+    want = rm.sweep(both[0], [0, 0.5, 1], qrels, "map", folds=2).values.tobytes()
+    for runs in (*both, {**both[0], "b": both[1]["b"]}):
+        for judged in (qrels, tables[0]):
+            found = rm.sweep(runs, [0, 0.5, 1], judged, "map", folds=2)
+            assert found.values.tobytes() == want
+    ev = rm.evaluate(qrels, run, "map")
+    curve = rm.risk_coverage(ev, "map", run=run)
+    assert rm.risk_coverage(ev, "map", run=tables[1]).aurc == curve.aurc
+    with pytest.raises(TypeError, match="no query in common; str ids"):
+        rm.risk_coverage(ev, "map", run=FOUND)
+
+
+def test_integers_of_json_match_integers() -> None:
+    qrels, run = {1: {7: 1}, 2: {7: 1}}, b'{"query_id": 1, "ranked": [8, 7]}\n'
+    assert rm.evaluate(qrels, io.BytesIO(run), "mrr").per_query[1] == {"mrr": 0.5}
+    text = {str(q): {str(d): g for d, g in grades.items()} for q, grades in qrels.items()}
+    assert rm.evaluate(text, io.BytesIO(run), "mrr").per_query["1"] == {"mrr": 0.5}
+    for twice in (b'{"query_id": "1", "ranked": []}', b'{"query_id": 3, "ranked": [7, "7"]}'):
+        for judged in (qrels, text):
+            assert refused(judged, io.BytesIO(run + twice)).startswith("<file>:2: ")
+    judgments = b'{"query_id": 1, "qrels": {"7": 1}}\n'
+    for found in ({1: ["8", "7"]}, {"1": ["8", "7"]}):
+        assert rm.evaluate(io.BytesIO(judgments), found, "mrr").per_query == {"1": {"mrr": 0.5}}
+    mixed = io.BytesIO(judgments + b'{"query_id": "2", "qrels": {"7": 1}}')
+    assert "never match" in refused(mixed, {1: ["7"]})
+
+
 def test_bytes_that_are_no_text() -> None:
     rows = [(b"q\xff", b"\x80", 1.0), (b"q\xff", b"\xff\0 \n", 1.0), (b"q\xff", b"", 0.5)]
     qrels = table([(b"q\xff", b"\xff\0 \n", 1), (b"q\xff", b"", 2)], "grade")

@@ -16,6 +16,7 @@ import numpy as np
 
 from rankmeter._core.columns import Rows
 from rankmeter.files import Source
+from rankmeter.ids import Integers
 from rankmeter.mistakes import Mistakes, shown
 from rankmeter.texts import Grouped
 
@@ -91,9 +92,11 @@ class Table:
 
     def _check(self, schema: Any) -> None:
         types = self._arrow.types
-        for name, is_number in zip(self._names, (False, False, True), strict=True):
-            kind = schema.field(name).type
-            value = kind.value_type if types.is_dictionary(kind) else kind
+        kinds = [schema.field(name).type for name in self._names]
+        values = [kind.value_type if types.is_dictionary(kind) else kind for kind in kinds]
+        self.integers = Integers(*map(types.is_integer, values[:2]))
+        for name, kind, value in zip(self._names, kinds, values, strict=True):
+            is_number = name == self._names[2]
             fine = (
                 _is_number(types, value)
                 if is_number

@@ -17,6 +17,7 @@ from rankmeter._core.ids import type_mismatch
 from rankmeter._core.mappings import Judgments
 from rankmeter._core.rounded import exact_sums, geometric_means
 from rankmeter.facets import roll_up
+from rankmeter.ids import NO_INTEGERS, Integers, as_text, integers_of
 from rankmeter.metrics import LEAST, Metric, Wanted, column_of, compile_metrics, is_geometric
 from rankmeter.options import check_mapping
 from rankmeter.tables import render
@@ -658,11 +659,16 @@ class Evaluator:
         self.metrics = tuple(self._metrics)
         self._columns: Columns | None = None
         self._judgments: Judgments | None = None
+        self._integers = NO_INTEGERS  # which ids of a file or table match integers, too
+        # Judgments of a mapping for runs of files and tables, made when the first one comes. Two
+        # threads may both make them, and one is kept.
+        self._for_text: dict[Integers, Columns | Judgments] = {}
         _check_reading(format, columns, errors)
+        judged: Columns | Judgments
         if _is_columnar(qrels):
             from rankmeter.inputs import read_qrels  # not everybody has files or tables
 
-            judged = read_qrels(qrels, self._compiled, format, columns, errors)
+            judged, self._integers = read_qrels(qrels, self._compiled, format, columns, errors)
         else:
             judged = Judgments(cast("Mapping[Any, Mapping[Any, Any]]", qrels), self._compiled)
         self._prepare(judged)
@@ -679,14 +685,34 @@ class Evaluator:
         judged.mark_answerable(answerable)
         self._answerable = answerable.view(np.bool_)
 
-    def _expect_rows(self, qrels: Any) -> None:
-        """Have judgments from a mapping at hand for runs from files and tables, too."""
-        if self._columns is None:
-            from rankmeter.inputs import rows_of_mapping
+    def _of_text(self, integers: Integers) -> Columns | Judgments:
+        """The judgments for runs whose ids are text, also those that were such integers."""
+        if self._columns is not None:
+            return self._columns
+        if integers not in self._for_text:
+            from rankmeter.inputs import judgments_for_text
 
-            rows = rows_of_mapping(qrels)
-            if rows is not None:
-                self._columns = Columns(rows, self._compiled)
+            assert self._judgments is not None
+            read = self._judgments.judged
+            judged = ((query, *read(i)) for i, query in enumerate(self.query_ids))
+            prepared = judgments_for_text(judged, self._compiled, integers)
+            # Ids of other types are left to the door of mappings.
+            self._for_text[integers] = self._judgments if prepared is None else prepared
+        return self._for_text[integers]
+
+    def _of_mappings(self) -> Judgments:
+        """The judgments for runs that are mappings."""
+        if self._judgments is None:
+            assert self._columns is not None
+            self._judgments = Judgments(self._columns.mapping(), self._compiled)
+        return self._judgments
+
+    def _wanted_integers(self) -> Integers:
+        """Which ids are integers in the judgments, if these are a mapping."""
+        if self._columns is not None:
+            return NO_INTEGERS
+        read = self._of_mappings().judged
+        return integers_of((query, read(i)[0]) for i, query in enumerate(self.query_ids))
 
     def evaluate(
         self,
@@ -740,61 +766,50 @@ class Evaluator:
         examples of ids that were not found.
         """
         lost: list[Any] = []
+        unjudged: list[Any] | None
         filled = np.zeros((3, len(self.query_ids), len(self.metrics)))
         marks = np.zeros(len(self.query_ids), dtype=np.uint8)
         if not _is_columnar(run):
             check_mapping("run", "query id to ranked ids or to {id: score}", run)
-            mappings: Iterable[Any] = [run]
+            if any(self._integers):
+                run = as_text(run, self._integers.among(integers_of(run.items())))
+            judgments, runs = self._of_mappings(), [run]
+            unjudged = _score_mappings(judgments, runs, ties, duplicates, filled, marks, lost)
+            return filled, marks, unjudged, lost
+        from rankmeter.inputs import mapping_of, open_input
+        from rankmeter.json_files import Json
+        from rankmeter.mistakes import Mistakes
+        from rankmeter.texts import rows_of
+
+        given = open_input(run, "run", format, columns)
+        mistakes = Mistakes(given.name, errors)
+        integers = self._wanted_integers()
+        if isinstance(given, Json):
+            judgments, runs = self._of_mappings(), given.mappings(mistakes, integers)
+            unjudged = _score_mappings(judgments, runs, ties, duplicates, filled, marks, lost)
+            return filled, marks, unjudged, lost
+        integers = integers.among(given.integers)
+        judged = self._of_text(given.integers)
+        if isinstance(judged, Judgments):
+            left = integers if judged is self._judgments else NO_INTEGERS
+            found = mapping_of(given.carefully(mistakes), left)
+            unjudged = _score_mappings(judged, [found], ties, duplicates, filled, marks, lost)
         else:
-            from rankmeter.inputs import mapping_of, open_input
-            from rankmeter.json_files import Json
-            from rankmeter.mistakes import Mistakes
-            from rankmeter.texts import rows_of
-
-            given = open_input(run, "run", format, columns)
-            mistakes = Mistakes(given.name, errors)
-            if isinstance(given, Json):
-                mappings = given.mappings(mistakes)
-            elif self._columns is None:
-                mappings = [mapping_of(given.carefully(mistakes))]
-            else:
-                unjudged = self._score_rows(given.pieces(), ties, threads, filled, marks, lost)
-                if unjudged is None:
-                    filled[:] = marks[:] = 0
-                    lost.clear()
-                    rows = rows_of(given.carefully(mistakes))
-                    unjudged = self._score_rows(iter([rows]), ties, 1, filled, marks, lost)
-                    assert unjudged is not None
-                return filled, marks, unjudged, lost
-        unjudged = self._score_mappings(mappings, ties, duplicates, filled, marks, lost)
+            unjudged = self._score_rows(judged, given.pieces(), ties, threads, filled, marks, lost)
+            if unjudged is None:
+                filled[:] = marks[:] = 0
+                lost.clear()
+                rows = rows_of(given.carefully(mistakes))
+                unjudged = self._score_rows(judged, iter([rows]), ties, 1, filled, marks, lost)
+                assert unjudged is not None
+        if integers.queries:
+            unjudged = list(map(int, unjudged))
+            lost = [(int(query), *documents) for query, *documents in lost]
         return filled, marks, unjudged, lost
-
-    def _score_mappings(
-        self,
-        runs: Iterable[Any],
-        ties: str,
-        duplicates: str,
-        filled: Array,
-        marks: Array,
-        lost: list[Any],
-    ) -> list[Any]:
-        """Score mappings that together are one run; return their queries that are not judged."""
-        if self._judgments is None:
-            assert self._columns is not None
-            self._judgments = Judgments(self._columns.mapping(), self._compiled)
-        unjudged: list[Any] = []
-        found = 0
-        for run in runs:
-            rankings = run if type(run) is dict else dict(run.items())
-            self._judgments.evaluate(rankings, ties, duplicates, filled, marks, lost)
-            before, found = found, int(np.count_nonzero(marks))
-            if len(rankings) > found - before:
-                judged = set(self.query_ids)
-                unjudged += [query for query in list(rankings) if query not in judged]
-        return unjudged
 
     def _score_rows(
         self,
+        judged: Columns,
         pieces: Iterator[Rows | None],
         ties: str,
         threads: int,
@@ -806,8 +821,7 @@ class Evaluator:
 
         Otherwise return their queries that are not judged.
         """
-        assert self._columns is not None
-        evaluate = self._columns.evaluate
+        evaluate = judged.evaluate
         unjudged: list[str] = []
         start = list(islice(pieces, 2))
         if threads == 1 or len(start) < 2:
@@ -985,11 +999,12 @@ def evaluate(
 
     A table is anything with ``__arrow_c_stream__`` (of pyarrow, polars, pandas from 2.2 on,
     DuckDB); it has the columns query_id, doc_id and score or rank (the lowest is best), or grade or
-    relevance, and needs ``rankmeter[arrow]``. Ids that are integers become their decimal text.
+    relevance, and needs ``rankmeter[arrow]``. Booleans are numbers: 1 and 0.
 
     Ids of files and tables are compared as bytes, and if the other side is a mapping, as UTF-8.
-    They are read fastest when the rows of each query of the run stand together; otherwise they
-    are put in order first.
+    Integers of tables and JSON become their decimal text, which also orders equal scores. They
+    match the integers of a mapping, which the text of a file never does. Rows are read fastest when
+    those of each query of the run stand together; otherwise they are put in order first.
 
     Examples
     --------
@@ -1000,8 +1015,6 @@ def evaluate(
     {'ndcg@10': 0.8068..., 'mrr': 0.75}
     """
     scorer = Evaluator(qrels, metrics, format=format, columns=columns, errors=errors)
-    if _is_columnar(run):
-        scorer._expect_rows(qrels)
     return scorer.evaluate(
         run,
         ties=ties,
@@ -1045,6 +1058,28 @@ def _keyed(content: Mapping[Any, Any]) -> dict[str, Any]:
 def _result_id(query: Any) -> str | int | float:
     query = _plain(query)
     return query if isinstance(query, (str, int, float)) else str(query)
+
+
+def _score_mappings(
+    judgments: Judgments,
+    runs: Iterable[Any],
+    ties: str,
+    duplicates: str,
+    filled: Array,
+    marks: Array,
+    lost: list[Any],
+) -> list[Any]:
+    """Score mappings that together are one run; return their queries that are not judged."""
+    unjudged: list[Any] = []
+    found = 0
+    for run in runs:
+        rankings = run if type(run) is dict else dict(run.items())
+        judgments.evaluate(rankings, ties, duplicates, filled, marks, lost)
+        before, found = found, int(np.count_nonzero(marks))
+        if len(rankings) > found - before:
+            judged = set(judgments.queries)
+            unjudged += [query for query in list(rankings) if query not in judged]
+    return unjudged
 
 
 def _merge(task: Any, part: Array, strangers: list[str], marks: Array, unjudged: list[str]) -> bool:

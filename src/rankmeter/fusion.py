@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter.evaluation import Format, Names, Run
+from rankmeter.evaluation import Format, Names, Run, _is_columnar
+from rankmeter.ids import Integers, integers_of
 from rankmeter.runs import whole_mapping
 
 Method = Literal["rrf", "wsum", "combsum", "combmnz"]
@@ -138,9 +139,12 @@ def recipe_of(method: Any, norm: Any, k: Any) -> Recipe:
 
 
 def read_runs(
-    runs: Any, format: Any = None, columns: Any = None
+    runs: Any, format: Any = None, columns: Any = None, integers: Integers | None = None
 ) -> tuple[tuple[Any, ...], list[dict[Any, Any]]]:
     """Return the names of the runs, and the runs as mappings.
+
+    Integers as ids of files and tables stay that where `integers` says so; by default, where the
+    ids of the runs that are mappings are integers.
 
     Raises
     ------
@@ -152,8 +156,11 @@ def read_runs(
     items = list(runs.items())
     if not items:
         raise ValueError("there is no run to fuse")
+    if integers is None:
+        mappings = (run for _, run in items if hasattr(run, "items") and not _is_columnar(run))
+        integers = integers_of(item for run in mappings for item in run.items())
     read = [
-        whole_mapping(run, name=f"run {name!r}", format=format, columns=columns)
+        whole_mapping(run, name=f"run {name!r}", format=format, columns=columns, integers=integers)
         for name, run in items
     ]
     return tuple(name for name, _ in items), read

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 from rankmeter._core.columns import Columns, Rows
@@ -13,6 +13,7 @@ from rankmeter._core.kernels import Metrics
 from rankmeter._core.mappings import Judgments
 from rankmeter.arrow import ROLES, Table
 from rankmeter.files import Source
+from rankmeter.ids import NO_INTEGERS, Integers, text_of
 from rankmeter.json_files import Json
 from rankmeter.mistakes import Mistakes
 from rankmeter.texts import THREE_COLUMNS, TREC, Grouped, recognised, rows_of
@@ -37,6 +38,7 @@ class Columnar(Protocol):
     """
 
     name: str
+    integers: Integers  # whether they stand there as integers; they are read as decimal text
 
     def pieces(self) -> Iterator[Rows | None]:
         """Yield all rows, cut between two queries."""
@@ -90,8 +92,8 @@ def open_input(given: Any, side: str, format: Any, columns: Any) -> Columnar | J
 
 def read_qrels(
     given: Any, metrics: Metrics, format: Any, columns: Any, errors: str
-) -> Columns | Judgments:
-    """Prepare judgments from a file or a table.
+) -> tuple[Columns | Judgments, Integers]:
+    """Prepare judgments from a file or a table; tell whether their ids are integers, too.
 
     Raises
     ------
@@ -105,13 +107,12 @@ def read_qrels(
         for queries in judged.mappings(mistakes):
             qrels |= queries
         with _named(judged.name):
-            rows = rows_of_mapping(qrels)
-            return Judgments(qrels, metrics) if rows is None else Columns(rows, metrics)
+            return _prepared(qrels, metrics), judged.integers
     with _named(judged.name):
         rows = judged.whole()
-        if rows is not None and (prepared := Columns(rows, metrics)).usual:
-            return prepared
-        return Columns(rows_of(judged.carefully(mistakes)), metrics)
+        if rows is not None and (columns_ := Columns(rows, metrics)).usual:
+            return columns_, judged.integers
+        return Columns(rows_of(judged.carefully(mistakes)), metrics), judged.integers
 
 
 @contextmanager
@@ -124,11 +125,12 @@ def _named(name: str) -> Iterator[None]:
         raise ValueError(message if message.startswith(name) else f"{name}: {message}") from None
 
 
-def mapping_of(queries: Grouped) -> dict[str, dict[str, float]]:
-    """Give the door of mappings what was read carefully."""
+def mapping_of(queries: Grouped, integers: Integers = NO_INTEGERS) -> dict[Any, dict[Any, float]]:
+    """Give the door of mappings what was read carefully; some ids as the integers that they are."""
+    query_id, document_id = (int if there else decoded for there in integers)
     return {
-        decoded(query): {decoded(document): number for document, number in documents.items()}
-        for query, documents in queries.items()
+        query_id(query): {document_id(document): number for document, number in found.items()}
+        for query, found in queries.items()
     }
 
 
@@ -148,26 +150,52 @@ def _recognised(start: bytes) -> str | None:
     return "jsonl" if isinstance(id_, (str, int)) else "json"
 
 
-def rows_of_mapping(qrels: Any) -> Rows | None:
-    """Judgments of the usual types as rows; None for others."""
-    if type(qrels) is not dict:
-        return None
-    grouped: Grouped = {}
-    try:
-        for query, grades in list(qrels.items()):
-            if type(query) is not str or type(grades) is not dict or not grades:
-                return None
-            if not {type(document) for document in grades} <= {str}:
-                return None
-            if not {type(grade) for grade in grades.values()} <= {int, float, bool}:
-                return None
-            judged = {encoded(d): float(grade) for d, grade in grades.items()}
-            grouped[encoded(query)] = judged
-            if len(judged) < len(grades):
-                return None  # two ids have the same bytes
-    except (UnicodeEncodeError, OverflowError):
-        return None
-    return rows_of(grouped) if len(grouped) == len(qrels) else None
+def judgments_for_text(
+    judged: Iterable[tuple[Any, Sequence[Any], Sequence[float]]],
+    metrics: Metrics,
+    integers: Integers,
+) -> Columns | Judgments | None:
+    """Prepare judgments of a mapping for runs whose ids are text.
+
+    Parameters
+    ----------
+    judged : iterable
+        Of each query its id, ids of documents, and grades. There may be more grades, of documents
+        that no metric asks for.
+    metrics : Metrics
+    integers : Integers
+        Whether integers stand for their decimal text.
+
+    Returns
+    -------
+    Columns, Judgments or None
+        The first if possible. None if ids are of other types, or two are written alike.
+    """
+    qrels: dict[str, dict[str, float]] = {}
+    for n, (query, documents, grades) in enumerate(judged, 1):
+        names = [text_of(id_) for id_ in documents] if integers.documents else [*documents]
+        name = text_of(query) if integers.queries else query
+        if not {type(id_) for id_ in (name, *names)} <= {str}:
+            return None
+        names += [f"\0{i}" for i in range(len(names), len(grades))]
+        qrels[name] = dict(zip(names, grades, strict=True))
+        if len(qrels) < n or len(qrels[name]) < len(grades):
+            return None
+    return _prepared(qrels, metrics)
+
+
+def _prepared(qrels: dict[str, dict[str, float]], metrics: Metrics) -> Columns | Judgments:
+    """Give the core judgments as rows, if they can be."""
+    with suppress(UnicodeEncodeError, OverflowError):  # no UTF-8, no double
+        grouped = {
+            encoded(query): {encoded(document): float(grade) for document, grade in grades.items()}
+            for query, grades in qrels.items()
+        }
+        # A query without judgments has no row, and two ids may have the same bytes.
+        sizes = [len(grades) for grades in grouped.values()]
+        if all(sizes) and sizes == [len(grades) for grades in qrels.values()]:
+            return Columns(rows_of(grouped), metrics)
+    return Judgments(qrels, metrics)
 
 
 def encoded(id_: str) -> bytes:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from rankmeter.files import Source
+from rankmeter.ids import NO_INTEGERS, Integers
 from rankmeter.mistakes import Mistakes
 
 _KEYS = {"qrels": ("qrels",), "run": ("scores", "ranked")}
@@ -27,6 +28,11 @@ class Json:
     side : {"qrels", "run"}
     lines : bool
         Whether it holds lines of objects, not one object.
+
+    Attributes
+    ----------
+    integers : Integers
+        Once judgments are read, whether their ids stand there as integers; keys are text.
     """
 
     def __init__(self, source: Source, side: str, *, lines: bool) -> None:
@@ -34,9 +40,14 @@ class Json:
         self._source = source
         self._side = side
         self._lines = lines
+        self.integers = Integers(lines, documents=False)
+        self._kept = NO_INTEGERS
 
-    def mappings(self, mistakes: Mistakes) -> Iterator[dict[str, Any]]:
-        """Yield all queries, some at a time, checked."""
+    def mappings(
+        self, mistakes: Mistakes, integers: Integers = NO_INTEGERS
+    ) -> Iterator[dict[Any, Any]]:
+        """Yield all queries, some at a time, checked; ids that are integers become text or stay."""
+        self._kept = integers
         found = False
         for queries in (self._of_lines if self._lines else self._of_object)(mistakes):
             found = True
@@ -68,7 +79,7 @@ class Json:
             yield queries
 
     def _of_lines(self, mistakes: Mistakes) -> Iterator[dict[str, Any]]:
-        queries: dict[str, Any] = {}
+        queries: dict[Any, Any] = {}
         lines: dict[str, int] = {}
         with self._source.opened() as file:
             for number, line in enumerate(file, 1):
@@ -79,10 +90,10 @@ class Json:
                 except _WrongError as wrong:
                     mistakes.add(number, str(wrong), line)
                     continue
-                if query in lines:
-                    what = f"query {query!r} stands in line {lines[query]} too"
+                if (text := str(query)) in lines:
+                    what = f"query {text!r} stands in line {lines[text]} too"
                     mistakes.add(number, what, line)
-                lines[query] = number
+                lines[text] = number
                 queries[query] = value
                 if len(queries) == _TOGETHER:
                     yield queries
@@ -90,7 +101,7 @@ class Json:
         if queries:
             yield queries
 
-    def _of_line(self, line: bytes) -> tuple[str, Any]:
+    def _of_line(self, line: bytes) -> tuple[str | int, Any]:
         try:
             content = _loads(line.decode())
         except UnicodeDecodeError:
@@ -105,7 +116,9 @@ class Json:
             raise _WrongError(f"no object, but {_kind(content)}")
         if "query_id" not in content:
             raise _WrongError("no query_id")
-        query = _id(content["query_id"], "query_id")
+        query = _id(content["query_id"], "query_id", integers=self._kept.queries)
+        if type(content["query_id"]) is str:
+            self.integers = NO_INTEGERS
         keys = [key for key in _KEYS[self._side] if key in content]
         if len(keys) != 1:
             wanted = " or ".join(_KEYS[self._side])
@@ -129,13 +142,16 @@ class Json:
             return value
         if isinstance(value, list) and self._side == "run" and key != "scores":
             places: dict[str, int] = {}
+            documents = []
             for rank, item in enumerate(value, 1):
-                document = _id(item, f"the document of rank {rank}")
-                if document in places:
-                    where = f"at rank {places[document]} and again at rank {rank}"
+                what = f"the document of rank {rank}"
+                document = _id(item, what, integers=self._kept.documents)
+                first = places.setdefault(str(document), rank)
+                if first < rank:
+                    where = f"at rank {first} and again at rank {rank}"
                     raise _WrongError(f"document {document!r} stands {where}")
-                places[document] = rank
-            return list(places)
+                documents.append(document)
+            return documents
         allowed = {"qrels": "an object", "scores": "an object", "ranked": "a list"}
         what = allowed.get(key or self._side, "an object or a list")
         raise _WrongError(f"{key or 'its documents'}: {what} is wanted, not {_kind(value)}")
@@ -164,9 +180,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
-def _id(value: Any, what: str) -> str:
+def _id(value: Any, what: str, *, integers: bool) -> str | int:
     if type(value) is int:
-        return str(value)
+        return value if integers else str(value)
     if type(value) is not str:
         raise _WrongError(f"{what} is {_kind(value)}, not a string or an integer")
     return value

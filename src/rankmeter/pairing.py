@@ -20,7 +20,6 @@ from rankmeter.evaluation import (
     Qrels,
     Run,
     Ties,
-    _is_columnar,
     _sample,
 )
 from rankmeter.metrics import Metric, named_metrics
@@ -138,8 +137,6 @@ def compare(
         _check_names(named, baseline)
         qrels = cast("Qrels", given)
         scorer = Evaluator(qrels, metrics, format=format, columns=columns, errors=errors)
-        if any(map(_is_columnar, named.values())):
-            scorer._expect_rows(qrels)
         evaluations = {
             name: scorer.evaluate(
                 run,

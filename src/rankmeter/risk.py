@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rankmeter._core.mappings import type_mismatch
 from rankmeter.evaluation import Evaluation, Format, Names, Run
+from rankmeter.ids import integers_of
 from rankmeter.metrics import Metric
 from rankmeter.runs import whole_mapping
 from rankmeter.tables import render
@@ -140,7 +142,8 @@ def risk_coverage(
     KeyError
         If the metric was not evaluated.
     TypeError
-        If a confidence is no number, or both or neither of `confidence` and `run` are given.
+        If a confidence is no number, both or neither of `confidence` and `run` are given, or their
+        queries are of types that can never match.
     ValueError
         For a confidence that is missing or NaN, values of the metric outside of 0 to 1, a run
         of lists, which have no scores, and what is wrong with a file or table.
@@ -175,7 +178,11 @@ def risk_coverage(
         query, value = ev.query_ids[outside[0]], float(values[outside[0]])
         raise ValueError(f"query {query!r}: {metric} is {value:g}, and only 0 to 1 has a risk")
     if confidence is None:
-        confidence = _top_scores(whole_mapping(run, format=format, columns=columns))
+        integers = integers_of((query, ()) for query in ev.query_ids)
+        whole = whole_mapping(run, format=format, columns=columns, integers=integers)
+        confidence = _top_scores(whole)
+        if mismatch := type_mismatch(whole, ev.query_ids):
+            raise TypeError(f"evaluation and run have no query in common{mismatch}")
         numbers = np.array([confidence.get(query, -math.inf) for query in ev.query_ids])
     else:
         numbers = _confidences(confidence, ev.query_ids)

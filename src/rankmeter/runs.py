@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rankmeter.evaluation import _check_reading, _is_columnar
+from rankmeter.ids import NO_INTEGERS, Integers
 from rankmeter.options import check_mapping
 
 
@@ -16,6 +17,7 @@ def whole_mapping(
     format: Any = None,
     columns: Any = None,
     errors: str = "raise",
+    integers: Integers = NO_INTEGERS,
 ) -> dict[Any, Any]:
     """Read one side whole.
 
@@ -28,6 +30,8 @@ def whole_mapping(
         What it is called in messages, if not run or qrels.
     format, columns, errors : optional
         As for `rankmeter.evaluate`.
+    integers : Integers
+        Which ids become integers that stand so in a file or a table, and not their decimal text.
 
     Returns
     -------
@@ -51,8 +55,9 @@ def whole_mapping(
     opened = open_input(given, side, format, columns)
     mistakes = Mistakes(opened.name, errors)
     if not isinstance(opened, Json):
-        return dict(mapping_of(opened.carefully(mistakes)))
+        queries = opened.carefully(mistakes)
+        return mapping_of(queries, opened.integers.among(integers))
     content: dict[Any, Any] = {}
-    for queries in opened.mappings(mistakes):
-        content |= queries
+    for part in opened.mappings(mistakes, integers):
+        content |= part
     return content

@@ -22,6 +22,7 @@ from rankmeter.evaluation import (
     _is_columnar,
 )
 from rankmeter.fusion import Method, Norm, Recipe, fuse, read_runs, recipe_of
+from rankmeter.ids import as_text
 from rankmeter.metrics import LEAST, Metric, is_geometric
 from rankmeter.options import checked_draws
 from rankmeter.tables import render
@@ -298,7 +299,10 @@ def _values_of_fusion(
 ) -> Array:
     weights = [_pair(setting) for setting in settings]
     recipe = recipe_of(*how)
-    names, read = read_runs(runs, options["format"], options["columns"])
+    integers = scorer._wanted_integers()
+    names, read = read_runs(runs, options["format"], options["columns"], integers)
+    if any(scorer._integers):
+        read = [as_text(run, scorer._integers) for run in read]
     if len(names) != 2:
         raise ValueError(f"a sweep is over the weights of two runs, not of {len(names)}")
     method, norm, k = how

@@ -28,6 +28,7 @@ import numpy as np
 
 from rankmeter._core.columns import LONGEST_LINE, Rows, last_query, number_of
 from rankmeter.files import QUERY_COLUMN, Source
+from rankmeter.ids import NO_INTEGERS
 from rankmeter.mistakes import Mistakes, count, shown
 
 Grouped = dict[bytes, dict[bytes, float]]  # query to document to number
@@ -74,6 +75,8 @@ class Text:
     header : int
         How many bytes to skip at the start: a header and what stands above it.
     """
+
+    integers = NO_INTEGERS
 
     def __init__(self, source: Source, side: str, layout: Layout, header: int = 0) -> None:
         self.name = source.name

@@ -390,7 +390,6 @@ def _pooled(
     # Each query needs a document.
     pool = {query: documents or {"": 0} for query, documents in pool.items()}
     finder = Evaluator(pool, [Metric("precision", r) for r in range(1, depth + 1)])
-    finder._expect_rows(pool)
     values: Values = _reading(name, _scored, finder, run)[0]
     return values * np.arange(1, depth + 1)
 

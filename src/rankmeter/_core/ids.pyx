@@ -203,7 +203,11 @@ def type_mismatch(ids, others):
         for other_kind, other in theirs.items():
             if may_match(kind, id_, other_kind, other):
                 return ""
-    hint = "; a run with scores is {id: score}: dict(pairs)" if "tuple" in ours else ""
+    hint = ""
+    if "tuple" in ours:
+        hint = "; a run with scores is {id: score}: dict(pairs)"
+    elif {*ours, *theirs} == {"number", "str"}:
+        hint = "; ids of files are str: pass str(id)"
     return f"; {shown(ours)} can never match {shown(theirs)}{hint}"
 
 

@@ -846,6 +846,19 @@ cdef class Judgments:
         finally:
             release(&scratch)
 
+    def judged(self, Py_ssize_t i):
+        """The documents of query number `i` that metrics can feel, and all grades, best first.
+
+        One document at least, if any is judged.
+        """
+        cdef Py_ssize_t j
+        if not 0 <= i < len(self.queries):
+            raise IndexError(i)
+        documents = self.documents[self.first_document[i]:self.first_document[i + 1]]
+        return documents, [
+            self.grades[j] for j in range(self.first_grade[i], self.first_grade[i + 1])
+        ]
+
     def mark_answerable(self, unsigned char[::1] answerable):
         """Set a 1 for every query that has a document of grade 1 or higher."""
         cdef Py_ssize_t i

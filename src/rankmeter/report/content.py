@@ -10,6 +10,7 @@ import numpy as np
 
 from rankmeter.comparison import Comparison, Difference, Mover, shown_p
 from rankmeter.evaluation import Evaluation, Evaluator, Ties
+from rankmeter.ids import integers_of
 from rankmeter.metrics import METRICS, Metric
 from rankmeter.risk import risk_coverage
 from rankmeter.runs import whole_mapping
@@ -312,7 +313,8 @@ def _read(runs: Any, qrels: Any, names: Sequence[str]) -> tuple[dict[str, Any], 
     if lacking:
         raise ValueError(f"runs lack {', '.join(map(repr, lacking))}, which is compared")
     judged = whole_mapping(qrels, "qrels")
-    return {name: whole_mapping(runs[name], "run") for name in names}, judged
+    integers = integers_of(judged.items())
+    return {name: whole_mapping(runs[name], integers=integers) for name in names}, judged
 
 
 def _places(every: Sequence[Any], chosen: Sequence[Any]) -> list[int]:
