@@ -672,6 +672,14 @@ def test_bad_input(run: Runner, folder: Path, command: str) -> None:
     assert "bpref" in outcome.err
 
 
+@pytest.mark.parametrize("command", ["eval", "compare", "power"])
+def test_documents_that_stand_twice(run: Runner, folder: Path, command: str) -> None:
+    (folder / "dup").write_text(trec(BAD) + "q00 Q0 b 4 9 t\n")
+    assert "stands in line" in run.bad_input(command, "qrels", "good", "dup")
+    kept = run.well(command, "qrels", "good", "dup", "--duplicates", "first")
+    assert kept.replace("dup", "bad") == run.well(command, "qrels", "good", "bad")
+
+
 # ---------------------------------------------------------------------------------------------
 # As a process
 

@@ -539,6 +539,57 @@ def test_both_lines_of_a_document_are_named() -> None:
     assert "document 'a' stands at rank 1 and again at rank 3" in said
 
 
+TWICE = {
+    "trec": b"q Q0 x 1 3 t\nq Q0 a 2 2 t\nq Q0 x 3 9 t\nq Q0 y 4 1 t\nq Q0 a 5 7 t\n",
+    "interleaved": b"q Q0 x 1 3 t\nr Q0 a 2 2 t\nq Q0 a 2 2 t\nq Q0 x 3 9 t\nq Q0 a 5 7 t\n",
+    "msmarco": b"q x 1\nq a 2\nq x 4\nq a 5\n",
+    "msmarco, first in the lines": b"q x 4\nq a 5\nq x 6\nq a 3\n",
+    "scores": b'{"query_id": "q", "scores": {"x": 3, "a": 2, "x": 1, "a": 9}}',
+    "ranked": b'{"query_id": "q", "ranked": ["x", "x", "a", "x", "a"]}',
+    "json": b'{"q": {"x": 3, "a": 2, "x": 1, "a": 9}}',
+    "json lists": b'{"q": ["x", "x", "a", "x", "a"]}',
+}
+
+
+@pytest.mark.parametrize("kind", TWICE)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_duplicates_first_keeps_the_first(
+    kind: str, threads: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for qrels in ({"q": {"a": 1}}, io.BytesIO(b"q 0 a 1"), {"q": {"a": 1}, "e": {}}):
+        run = io.BytesIO(TWICE[kind])
+        ev = rm.evaluate(qrels, run, ["mrr", "map"], duplicates="first", threads=threads)
+        assert ev.per_query["q"] == {"mrr": 0.5, "map": 0.5}
+        said = refused({"q": {"a": 1}}, io.BytesIO(TWICE[kind]), threads=threads)
+        assert said.partition(": '")[0].endswith("; duplicates='first' keeps the first")
+    (tmp_path / "qrels").write_bytes(b"q 0 a 1")
+    (tmp_path / "run").write_bytes(TWICE[kind])
+    argv = ["eval", str(tmp_path / "qrels"), str(tmp_path / "run"), "-mmrr", "--format=csv"]
+    assert main([*argv, "--duplicates", "first"]) == 0
+    assert "mrr,0.5" in capsys.readouterr().out
+    assert main(argv) == 1
+
+
+@pytest.mark.parametrize(
+    ("side", "data", "said"),
+    [
+        ("qrels", b"q 0 a 1\nq 0 a 1", "stands in line 1 and again in line 2: 'q 0 a 1'"),
+        ("qrels", b'{"q": {"a": 1, "a": 1}}', "query 'q': the key 'a' is there twice"),
+        ("run", b'{"q": {"a": 1}, "q": {"b": 1}}', "<file>: the key 'q' is there twice"),
+        (
+            "run",
+            b'{"query_id": "q", "ranked": [], "ranked": []}',
+            "the key 'ranked' is there twice: ",
+        ),
+        ("run", b'{"query_id": "q", "ranked": []}\n' * 2, "query 'q' stands in line 1 too"),
+        ("run", b"q Q0 a 1 2 t\nq Q0 a 1 nan t", "<file>:2: the score is NaN"),
+    ],
+)
+def test_what_duplicates_first_does_not_allow(side: str, data: bytes, said: str) -> None:
+    given: dict[str, Any] = {"qrels": QRELS, "run": RUN, side: io.BytesIO(data)}
+    assert said in refused(**given, duplicates="first")
+
+
 @pytest.mark.parametrize("line", [b"q Q0 d 1 x t\n", b'{"query_id": "q"}\n'])
 def test_no_more_than_twenty_mistakes(line: bytes) -> None:
     said = refused(QRELS, io.BytesIO(line * 30), errors="collect").split("\n")

@@ -558,6 +558,20 @@ def test_the_command_orders_equal_scores_as_it_is_told(folder: Path) -> None:
         assert page.data["values"]["tied"] == [[1 / (1 + ids.index("d0-0"))]]
 
 
+def test_the_command_takes_documents_that_stand_twice(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["report", "qrels", "base run", "new", "-m", "mrr", "-o", "out.html"]
+    assert main(arguments) == 0
+    expected = Page((folder / "out.html").read_text("utf-8")).data
+    lines = (folder / "new").read_text()
+    (folder / "new").write_text(lines + lines[: lines.index("\n")] + "\n")
+    assert main(arguments) == 1
+    assert "stands in line 1 and again in line" in capsys.readouterr().err
+    assert main([*arguments, "--duplicates", "first"]) == 0
+    assert Page((folder / "out.html").read_text("utf-8")).data == expected
+
+
 def test_the_command_writes_to_standard_output(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -536,7 +536,8 @@ def test_mistakes_are_gathered() -> None:
     assert said == [
         "run: row 1: score is null",
         "run: row 2: score is NaN",
-        "run: row 3: document 'a' of query 'q1' stands in row 0 too",
+        "run: row 3: document 'a' of query 'q1' stands in row 0 too; "
+        "duplicates='first' keeps the first",
         "run: row 4: query_id is null",
         "run: row 5: doc_id is null",
     ]
@@ -549,6 +550,18 @@ def test_mistakes_are_gathered() -> None:
     assert (
         refused(QRELS, table([("q", "d", float("inf"))], "rank")) == "run: row 0: rank is infinite"
     )
+
+
+@pytest.mark.parametrize("number", ["score", "rank"])
+@pytest.mark.parametrize("shape", ["table", "stream", "parquet", "mixed"])
+def test_duplicates_first_keeps_the_first_row(shape: str, number: str) -> None:
+    rows = [("q", "x", 3), ("q", "a", 2), ("q", "x", 9), ("r", "a", 1), ("q", "a", 1)]
+    run: Any = table(rows if shape == "mixed" else sorted(rows, key=lambda row: row[0]), number)
+    if shape in FILES:
+        run = io.BytesIO(FILES[shape][0](run))
+    ev = rm.evaluate({"q": {"a": 1}}, run, ["mrr", "map"], duplicates="first")
+    assert ev.mean == dict.fromkeys(["mrr", "map"], 1.0 if number == "rank" else 0.5)
+    assert "in row 0 too" in refused(table([("q", "a", 1)] * 2, "grade"), RUN, duplicates="first")
 
 
 def test_grades_out_of_range() -> None:

@@ -252,11 +252,13 @@ class Table:
                     mistakes.add_row(row, f"{noun} is infinite")
                 elif self._ranked and not number.is_integer():
                     mistakes.add_row(row, f"{noun} is {number!r}, no whole number")
+                elif document in documents and mistakes.keep_first:
+                    continue
                 elif document in documents:
                     mistakes.add_row(
                         row,
                         f"document {shown(document)!r} of query {shown(query)!r} stands in row "
-                        f"{rows[query, document]} too",
+                        f"{rows[query, document]} too{mistakes.way_out}",
                     )
                 else:
                     rows[query, document] = row

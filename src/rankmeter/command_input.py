@@ -64,7 +64,7 @@ def add_metrics(parser: argparse.ArgumentParser) -> None:
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
-    """Add --ties and --missing."""
+    """Add --ties, --missing and --duplicates."""
     parser.add_argument(
         "--ties",
         choices=("docid", "input", "expected"),
@@ -78,6 +78,13 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
         default="zero",
         help="judged queries that are not in the run: take as empty rankings, leave out, or refuse "
         "(default: zero; trec_eval leaves out)",
+    )
+    parser.add_argument(
+        "--duplicates",
+        choices=("error", "first"),
+        default="error",
+        help="the same document twice for a query of a run: refuse, or keep the one that stands "
+        "first in the file (default: error)",
     )
 
 
@@ -275,7 +282,11 @@ def score_run(
     """Return the evaluation, the judged queries that the run lacks, and those not judged."""
     with naming(run), watched(run) as source:
         values, retrieved, unjudged, lost = evaluator._score(
-            source, arguments.ties, "error", arguments.threads, **reading(arguments)
+            source,
+            arguments.ties,
+            arguments.duplicates,
+            arguments.threads,
+            **reading(arguments),
         )
         evaluation = evaluator._result(values, retrieved, unjudged, lost, arguments.missing)
     found = retrieved.tolist()

@@ -782,10 +782,11 @@ class Evaluator:
         from rankmeter.texts import rows_of
 
         given = open_input(run, "run", format, columns)
-        mistakes = Mistakes(given.name, errors)
+        mistakes = Mistakes(given.name, errors, duplicates)
         integers = self._wanted_integers()
         if isinstance(given, Json):
-            judgments, runs = self._of_mappings(), given.mappings(mistakes, integers)
+            runs = given.mappings(mistakes, integers)
+            judgments = self._of_mappings()
             unjudged = _score_mappings(judgments, runs, ties, duplicates, filled, marks, lost)
             return filled, marks, unjudged, lost
         integers = integers.among(given.integers)
@@ -940,8 +941,9 @@ def evaluate(
     missing : {"zero", "skip", "error"}
         What to do with queries of the qrels that the run lacks.
     duplicates : {"error", "first"}
-        What to do with the same id twice in a list: refuse it, or keep the first and close the
-        gap. In a file or a table it is always refused.
+        What to do with the same id twice for a query of the run: refuse it, or keep the one that
+        stands first (in a list, in the lines of a file, in the rows of a table), whatever its score
+        or rank, and close the gap. In judgments it is always refused.
     threads : int
         Among how many threads to split a file or a table, at most as many as there are processors.
         Mappings are read by one. The digits do not depend on it.

@@ -63,16 +63,16 @@ class Json:
         except json.JSONDecodeError as error:
             hint = "; are these JSON lines?" if error.msg == "Extra data" else ""
             raise ValueError(f"{self.name}:{error.lineno}: no JSON: {error.msg}{hint}") from None
-        except _TwiceError as error:
-            raise ValueError(f"{self.name}: the key {error.args[0]!r} is there twice") from None
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{self.name}: no JSON: {error}") from None
         if not isinstance(content, dict):
             raise ValueError(f"{self.name}: no object of queries, but {_kind(content)}")
+        if isinstance(content, _Repeated):
+            raise ValueError(f"{self.name}: {content.what}")
         queries = {}
         for query, value in content.items():
             try:
-                queries[query] = self._checked(value)
+                queries[query] = self._checked(value, mistakes)
             except _WrongError as wrong:
                 mistakes.say(f"{self.name}: query {query!r}: {wrong}")
         if queries:
@@ -86,7 +86,7 @@ class Json:
                 if not line.strip():
                     continue
                 try:
-                    query, value = self._of_line(line)
+                    query, value = self._of_line(line, mistakes)
                 except _WrongError as wrong:
                     mistakes.add(number, str(wrong), line)
                     continue
@@ -101,19 +101,19 @@ class Json:
         if queries:
             yield queries
 
-    def _of_line(self, line: bytes) -> tuple[str | int, Any]:
+    def _of_line(self, line: bytes, mistakes: Mistakes) -> tuple[str | int, Any]:
         try:
             content = _loads(line.decode())
         except UnicodeDecodeError:
             raise _WrongError("not UTF-8") from None
         except json.JSONDecodeError as error:
             raise _WrongError(f"no JSON: {error.msg} at character {error.pos + 1}") from None
-        except _TwiceError as error:
-            raise _WrongError(f"the key {error.args[0]!r} is there twice") from None
         except (ValueError, RecursionError) as error:
             raise _WrongError(f"no JSON: {error}") from None
         if not isinstance(content, dict):
             raise _WrongError(f"no object, but {_kind(content)}")
+        if isinstance(content, _Repeated):
+            raise _WrongError(content.what)
         if "query_id" not in content:
             raise _WrongError("no query_id")
         query = _id(content["query_id"], "query_id", integers=self._kept.queries)
@@ -127,11 +127,15 @@ class Json:
             if not keys and any(key in content for key in _KEYS[other]):
                 hint = "; is this a run?" if other == "run" else "; are these qrels?"
             raise _WrongError((f"no {wanted}" if not keys else f"both {' and '.join(keys)}") + hint)
-        return query, self._checked(content[keys[0]], keys[0])
+        return query, self._checked(content[keys[0]], mistakes, keys[0])
 
-    def _checked(self, value: Any, key: str | None = None) -> Any:
+    def _checked(self, value: Any, mistakes: Mistakes, key: str | None = None) -> Any:
         noun: Literal["grade", "score"] = "grade" if self._side == "qrels" else "score"
         if isinstance(value, dict) and key != "ranked":
+            if isinstance(value, _Repeated):
+                if not mistakes.keep_first:
+                    raise _WrongError(value.what + mistakes.way_out)
+                value = dict(value)
             for document, number in value.items():
                 if type(number) not in (float, int, bool):
                     raise _WrongError(f"document {document!r}: the {noun} is {_kind(number)}")
@@ -147,9 +151,12 @@ class Json:
                 what = f"the document of rank {rank}"
                 document = _id(item, what, integers=self._kept.documents)
                 first = places.setdefault(str(document), rank)
+                if first < rank and mistakes.keep_first:
+                    continue
                 if first < rank:
                     where = f"at rank {first} and again at rank {rank}"
-                    raise _WrongError(f"document {document!r} stands {where}")
+                    what = f"document {document!r} stands {where}{mistakes.way_out}"
+                    raise _WrongError(what)
                 documents.append(document)
             return documents
         allowed = {"qrels": "an object", "scores": "an object", "ranked": "a list"}
@@ -161,8 +168,10 @@ class _WrongError(Exception):
     """What is wrong with a line, or with a query."""
 
 
-class _TwiceError(Exception):
-    """A key that is there twice in one object."""
+class _Repeated(dict[str, Any]):
+    """An object with a key that is there twice, and what stands first at each."""
+
+    what = ""
 
 
 def _loads(text: str) -> Any:
@@ -171,13 +180,14 @@ def _loads(text: str) -> Any:
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
-    if len(content) < len(pairs):
-        seen = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise _TwiceError(key)
-            seen.add(key)
-    return content
+    if len(content) == len(pairs):
+        return content
+    firsts = _Repeated()
+    for key, value in pairs:
+        if key in firsts:
+            firsts.what = firsts.what or f"the key {key!r} is there twice"
+        firsts.setdefault(key, value)
+    return firsts
 
 
 def _id(value: Any, what: str, *, integers: bool) -> str | int:

@@ -14,6 +14,16 @@ class Mistakes:
     name : str
         Of the input.
     errors : {"raise", "collect"}
+    duplicates : {"error", "first"} or None
+        What is done with a document that a query of a run holds again. None: it is a mistake, and
+        the caller has no choice.
+
+    Attributes
+    ----------
+    keep_first : bool
+        Whether such a document is left out.
+    way_out : str
+        What to say of one, where the caller has a choice.
 
     Raises
     ------
@@ -21,10 +31,12 @@ class Mistakes:
         If `errors` is neither.
     """
 
-    def __init__(self, name: str, errors: str) -> None:
+    def __init__(self, name: str, errors: str, duplicates: str | None = None) -> None:
         self._name = name
         self._collect = errors == "collect"
         self._found: list[str] = []
+        self.keep_first = duplicates == "first"
+        self.way_out = "" if duplicates is None else "; duplicates='first' keeps the first"
 
     def add(self, line_number: int, what: str, line: bytes) -> None:
         """Put on record what is wrong with a line."""

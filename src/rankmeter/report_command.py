@@ -80,8 +80,9 @@ def _report(arguments: argparse.Namespace) -> int:
         raise BadInput(str(error)) from error
 
     def read(path: str, side: str) -> dict[Any, Any]:
+        duplicates = arguments.duplicates if side == "run" else None
         with naming(path), watched(path) as source:
-            return whole_mapping(source, side, **reading(arguments))
+            return whole_mapping(source, side, duplicates=duplicates, **reading(arguments))
 
     qrels = read(arguments.qrels, "qrels")
     runs = {path: read(path, "run") for path in (arguments.base, *arguments.candidates)}

@@ -18,6 +18,7 @@ def whole_mapping(
     columns: Any = None,
     errors: str = "raise",
     integers: Integers = NO_INTEGERS,
+    duplicates: str | None = None,
 ) -> dict[Any, Any]:
     """Read one side whole.
 
@@ -32,6 +33,8 @@ def whole_mapping(
         As for `rankmeter.evaluate`.
     integers : Integers
         Which ids become integers that stand so in a file or a table, and not their decimal text.
+    duplicates : {"error", "first"} or None
+        What is done with a document that a query of a file or table holds again, as for `Mistakes`.
 
     Returns
     -------
@@ -53,7 +56,7 @@ def whole_mapping(
     from rankmeter.mistakes import Mistakes
 
     opened = open_input(given, side, format, columns)
-    mistakes = Mistakes(opened.name, errors)
+    mistakes = Mistakes(opened.name, errors, duplicates)
     if not isinstance(opened, Json):
         queries = opened.carefully(mistakes)
         return mapping_of(queries, opened.integers.among(integers))

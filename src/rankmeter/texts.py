@@ -175,8 +175,10 @@ class Text:
                     documents = queries.setdefault(query, {})
                 document = fields[at_document]
                 if document in documents:
+                    if mistakes.keep_first:
+                        continue
                     what = self._wrong_twice(number, query, document, at_document)
-                    mistakes.add(number, what, line)
+                    mistakes.add(number, what + mistakes.way_out, line)
                 documents[document] = sign * value
         mistakes.check()
         if not queries:
@@ -209,9 +211,9 @@ class Text:
     def _shifted(self, fields: list[bytes], line: bytes) -> str:
         """Say that a blank inside an id has shifted the columns, or may have; or return ""."""
         columns = self._layout.columns
-        way_out = "an id that holds a blank needs JSON lines or Parquet"
+        needed = "an id that holds a blank needs JSON lines or Parquet"
         if columns[3:4] == ("rank",) and number_of(fields[3]) is None:
-            return f"the rank {shown(fields[3])!r} is no number; {way_out}"
+            return f"the rank {shown(fields[3])!r} is no number; {needed}"
         if b"\t" not in line:
             return ""
         cells = [cell.split() for cell in line.split(b"\t") if cell.strip()]
@@ -223,7 +225,7 @@ class Text:
         if len(cells[at]) > 1 or number_of(cells[at][0]) is None:
             return ""
         what = "tabs part other columns than blanks; part all by the one or all by the other"
-        return f"{what}; {way_out}"
+        return f"{what}; {needed}"
 
     def _wrong_twice(self, number: int, query: bytes, document: bytes, column: int) -> str:
         first = next(
