@@ -92,6 +92,27 @@ def json_object(content: Grades, indent: int | None = None) -> bytes:
     return json.dumps(content, indent=indent, ensure_ascii=False).encode()
 
 
+def json_rows(content: Grades, names: str, *, lines: bool = True) -> bytes:
+    """Rows with such names, interleaved."""
+    keys = names.split()
+
+    def number(documents: Mapping[str, Any], document: str) -> Any:
+        return best_first(documents).index(document) if keys[2] == "rank" else documents[document]
+
+    rows = [
+        {
+            "more": None,
+            **dict(zip(keys, (query, document, number(documents, document)), strict=True)),
+        }
+        for query, documents in content.items()
+        for document in documents
+    ]
+    rows.sort(key=lambda row: list(content).index(row[keys[0]]) and len(row[keys[1]]))
+    if not lines:
+        return json.dumps(rows, indent=1).encode()
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
 def json_lists(run: Grades) -> bytes:
     return json.dumps({query: best_first(scores) for query, scores in run.items()}).encode()
 
@@ -104,6 +125,8 @@ QRELS_FORMATS: dict[str, tuple[Callable[[Grades], bytes], str]] = {
     "jsonl": (functools.partial(json_lines, key="qrels"), "jsonl"),
     "json": (json_object, "json"),
     "json indented": (functools.partial(json_object, indent=2), "json"),
+    "rows": (functools.partial(json_rows, names="query-id corpus-id score"), "jsonl"),
+    "list of rows": (functools.partial(json_rows, names="qid docid label", lines=False), "json"),
 }
 RUN_FORMATS: dict[str, tuple[Callable[[Grades], bytes], str]] = {
     "trec": (trec_run, "trec"),
@@ -114,6 +137,9 @@ RUN_FORMATS: dict[str, tuple[Callable[[Grades], bytes], str]] = {
     "json": (json_object, "json"),
     "json of beir": (functools.partial(json_object, indent=1), "beir"),
     "json lists": (json_lists, "json"),
+    "rows": (functools.partial(json_rows, names="query_id doc_id score"), "jsonl"),
+    "list of rows": (functools.partial(json_rows, names="qid docno rank", lines=False), "json"),
+    "list of beir": (functools.partial(json_rows, names="qid docno score", lines=False), "beir"),
 }
 
 
@@ -194,7 +220,7 @@ def test_headers_of_three_columns(header: str) -> None:
     assert refused(io.BytesIO(wrong), RUN).startswith(f"<file>:{number}: 2 columns instead of 3")
 
 
-@pytest.mark.parametrize("first", ["PAR1", "ARROW1", "FEA1", "BZh9", "{", "#c", "query"])
+@pytest.mark.parametrize("first", ["PAR1", "ARROW1", "FEA1", "BZh9", "{", '[{"', "#c", "query"])
 def test_a_first_query_that_looks_like_another_format(first: str, tmp_path: Path) -> None:
     path = tmp_path / "run"
     qrels, run = {first: {"a": 1}}, {first: {"b": 2.0, "a": 1.0}}
@@ -202,6 +228,102 @@ def test_a_first_query_that_looks_like_another_format(first: str, tmp_path: Path
     same(rm.evaluate(qrels, path, "mrr"), rm.evaluate(qrels, run, "mrr"))
     rm.write_qrels(qrels, path)
     same(rm.evaluate(path, run, "mrr"), rm.evaluate(qrels, run, "mrr"))
+
+
+@pytest.mark.parametrize("lines", [True, False])
+@pytest.mark.parametrize(
+    "names",
+    [
+        "query-id corpus-id score",
+        "query_id corpus_id score",
+        "query_id doc_id relevance",
+        "qid docid grade",
+        "qid pid rel",
+        "Topic_ID DocNo label",
+        "query_id document_id grade",
+    ],
+)
+def test_names_of_judgments_in_rows(names: str, lines: bool) -> None:
+    rows = json_rows(QRELS, names, lines=lines)
+    expected = rm.evaluate(QRELS, RUN, METRICS)
+    ours = rm.evaluate(io.BytesIO(rows), io.BytesIO(trec_run(RUN)), METRICS)
+    for query in QRELS:
+        assert ours.per_query[query] == expected.per_query[query]
+    assert ours.coverage == expected.coverage
+
+
+@pytest.mark.parametrize("lines", [True, False])
+def test_rows_with_names_of_their_own(lines: bool) -> None:
+    qrels = json_rows(QRELS, "key item value", lines=lines)
+    run = json_rows(RUN, "key item rank", lines=lines)
+    said = (
+        "<file>: no column query_id, no column doc_id, no column grade or relevance; there are "
+        "more, key, item, value: name them with columns={'query_id': ..., 'doc_id': ..., "
+        "'grade': ...}"
+    )
+    assert refused(io.BytesIO(qrels), RUN) == said
+    columns = {"query_id": "key", "doc_id": "item"}
+    options: Any = {"columns": {"qrels": {**columns, "grade": "value"}, "run": columns}}
+    expected = rm.evaluate(QRELS, RUN, METRICS)
+    ours = rm.evaluate(io.BytesIO(qrels), io.BytesIO(run), METRICS, **options)
+    assert [ours.per_query[query] for query in QRELS] == [*expected.per_query.values()]
+    both = json_rows(RUN, "query_id doc_id score", lines=lines)
+    assert "no column grade or relevance" in refused(io.BytesIO(both), RUN)
+    assert "no column score or rank" in refused(QRELS, io.BytesIO(qrels), columns=columns)
+    assert rm.fuse({"a": io.BytesIO(both)}, "wsum", norm=None)["300"] == RUN["300"]
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ('{"query_id": "q", "doc_id": "d"}', "no score"),
+        ('{"query_id": null, "doc_id": "d", "score": 1}', "query_id is null, not a string or an"),
+        ('{"query_id": "q", "doc_id": 1.5, "score": 1}', "doc_id is a number, not a string or an"),
+        ('{"query_id": "q", "doc_id": "d", "score": null}', "score is null, not a number"),
+        ('{"query_id": "q", "doc_id": "d", "score": "1"}', "score is a string, not a number"),
+        ('{"query_id": "q", "doc_id": "d", "score": NaN}', "score is NaN"),
+        (f'{{"query_id": "q", "doc_id": "d", "score": {10**400}}}', "score is no double"),
+        ('{"query_id": "q", "doc_id": "\\ud800", "score": 1}', "doc_id holds a surrogate"),
+        (
+            '{"query_id": "q", "doc_id": "d", "doc_id": "e", "score": 1}',
+            "the key 'doc_id' is there",
+        ),
+        ("[1]", "no object, but a list"),
+        ('{"query_id": "q", "doc_id": "a", "score": 2}', "document 'a' of query 'q' stands in "),
+    ],
+)
+def test_rows_that_are_wrong(row: str, what: str) -> None:
+    good = '{"query_id": "q", "doc_id": "a", "score": 1}'
+    assert refused(QRELS, io.BytesIO(f"{good}\n \n{row}".encode())).startswith(f"<file>:3: {what}")
+    said = refused(QRELS, io.BytesIO(f"[{good}, {row}]".encode()))
+    assert said.startswith(f"<file>: row 1: {what}")
+    gathered = refused(QRELS, io.BytesIO(f"{good}\n{row}\n{row}".encode()), errors="collect")
+    assert numbered(gathered) == [2, 3]
+    if "stands" in what:
+        kept = io.BytesIO(f"{good}\n{row}".encode())
+        assert rm.evaluate({"q": {"a": 1}}, kept, "mrr", duplicates="first")["mrr"] == 1.0
+        assert "in line 1 too; duplicates='first' keeps the first: " in gathered
+
+
+@pytest.mark.parametrize(
+    ("data", "format", "said"),
+    [
+        (b'{"query_id": "q", "doc_id": "a", "score": 1}\n{', None, "<file>:2: no JSON: "),
+        (b'{"query_id": "q", "doc_id": "a", "score": 1}\n"\xff"', None, "<file>:2: not UTF-8"),
+        (b'[{"query_id": "q",\n', None, "<file>:2: no JSON: "),
+        (b"[]", "json", "<file>: no rows in it"),
+        (b"[1]", "json", "<file>: row 0: no object, but a number"),
+        (b'"a"', "json", "<file>: no object of queries, but a string"),
+        (b'{"query_id": "q", "doc_id": "a", "rank": 1.5}', None, "<file>:1: rank is 1.5, no whole"),
+    ],
+)
+def test_files_of_rows_that_are_wrong(data: bytes, format: str | None, said: str) -> None:
+    assert refused(QRELS, io.BytesIO(data), format=format and {"run": format}).startswith(said)
+
+
+def test_grades_of_rows_must_be_finite() -> None:
+    rows = b'{"query-id": "q", "corpus-id": "a", "score": Infinity}'
+    assert refused(io.BytesIO(rows), RUN).startswith("<file>:1: score is infinite: ")
 
 
 # ---------------------------------------------------------------------------------------------

@@ -612,10 +612,35 @@ def test_names_of_columns() -> None:
     same(rm.evaluate(judged, run, METRICS, columns=named), expected())
 
 
+@pytest.mark.parametrize(
+    "names",
+    [("qid", "docid", "rel"), ("query-id", "corpus-id", "score"), ("Q_ID", "DocNo", "label")],
+)
+def test_other_names_that_are_known(names: tuple[str, ...]) -> None:
+    judged = table(JUDGED, "grade").rename_columns([*names])
+    same(rm.evaluate(judged, table(), METRICS), expected())
+    run = table().rename_columns([*names[:2], "score"])
+    same(rm.evaluate(judged, run, METRICS), expected())
+    # The usual name goes before, and two others are none.
+    more = run.append_column("query_id", run.column(0)).set_column(0, names[0], run.column(1))
+    same(rm.evaluate(judged, more, METRICS), expected())
+    two = run.append_column("topic_id", run.column(0))
+    assert refused(judged, two).startswith("run: no column query_id; there are ")
+
+
+def test_integers_of_rows_of_json_match_integers() -> None:
+    run = b'[{"query_id": 1, "doc_id": 8, "score": 2}, {"query_id": 1, "doc_id": 7, "score": 1}]'
+    assert rm.evaluate({1: {7: 1}}, io.BytesIO(run), "mrr")["mrr"] == 0.5
+    assert rm.evaluate({"1": {"7": 1}}, io.BytesIO(run), "mrr")["mrr"] == 0.5
+    judged = b'{"query-id": 1, "corpus-id": 7, "score": 1}\n'
+    for found in ({1: [8, 7]}, {"1": ["8", "7"]}):
+        assert rm.evaluate(io.BytesIO(judged), found, "mrr")["mrr"] == 0.5
+
+
 def test_columns_that_there_are_not() -> None:
-    said = refused(QRELS, table().rename_columns(["qid", "docno", "sim"]))
+    said = refused(QRELS, table().rename_columns(["key", "item", "sim"]))
     assert said == (
-        "run: no column query_id, no column doc_id, no column score or rank; there are qid, docno, "
+        "run: no column query_id, no column doc_id, no column score or rank; there are key, item, "
         "sim: name them with columns={'query_id': ..., 'doc_id': ..., 'score': ...}"
     )
     assert "no column sim;" in refused(QRELS, table(), columns={"score": "sim"})
@@ -788,9 +813,9 @@ def test_columns_of_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    pq.write_table(table().rename_columns(["qid", "did", "sim"]), "run")
-    pq.write_table(table(JUDGED, "grade").rename_columns(["qid", "docno", "label"]), "qrels")
-    names = ["query_id=qid", "qrels.doc_id=docno", "run.doc_id=did", "score=sim", "grade=label"]
+    pq.write_table(table().rename_columns(["key", "hit", "sim"]), "run")
+    pq.write_table(table(JUDGED, "grade").rename_columns(["key", "item", "value"]), "qrels")
+    names = ["query_id=key", "qrels.doc_id=item", "run.doc_id=hit", "score=sim", "grade=value"]
     argv = [f"--column={name}" for name in names]
     for more in ([], ["--input-format", "parquet"]):
         assert main(["eval", "qrels", "run", "-mmap", "--format", "json", *argv, *more]) == 0
@@ -799,7 +824,7 @@ def test_columns_of_the_command(
         assert err == ""
     assert main(["eval", "qrels", "run", *argv[1:]]) == 1
     assert capsys.readouterr().err.startswith(
-        "rankmeter: qrels: no column query_id; there are qid,"
+        "rankmeter: qrels: no column query_id; there are key,"
     )
     rows: Any = [("q1", "a", None), ("q1", None, 1.0)]
     pq.write_table(table(rows), "bad")

@@ -1,8 +1,8 @@
 """Tables: whatever speaks Arrow, and Parquet, Arrow IPC and Feather files. pyarrow reads them all.
 
 A table has the columns ``query_id``, ``doc_id`` and ``score`` or ``rank`` (whole numbers, the
-lowest is best), or for judgments ``grade`` or ``relevance``. Ids are texts, or integers, which
-become their decimal texts. Rows are counted from 0.
+lowest is best), or for judgments ``grade`` or ``relevance``; other names of them are known. Ids are
+texts, or integers, which become their decimal texts. Rows are counted from 0.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankmeter._core.columns import Rows
+from rankmeter.columns import CheckedRows, chosen
 from rankmeter.files import Source
 from rankmeter.ids import Integers
-from rankmeter.mistakes import Mistakes, shown
+from rankmeter.mistakes import Mistakes
 from rankmeter.texts import Grouped
-
-NUMBERS = {"qrels": ("grade", "relevance"), "run": ("score", "rank")}
-ROLES = ("query_id", "doc_id", *NUMBERS["qrels"], *NUMBERS["run"])
 
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 _TOGETHER = 1 << 16  # rows that are scored at once, so that threads have something to share
@@ -55,40 +53,20 @@ class Table:
         self._once = isinstance(given, self._arrow.RecordBatchReader)
         if self._source is None:
             reader = self._arrow.RecordBatchReader.from_stream(given)
-            self._names = self._chosen(reader.schema.names, columns)
+            self._choose(reader.schema.names, columns)
             # It may be one that is read only once.
             self._table = reader.read_all().select(self._names)
             schema = self._table.schema
         else:
             with self._reading():
                 schema, _ = self._open_file()
-            self._names = self._chosen(schema.names, columns)
+            self._choose(schema.names, columns)
         self._check(schema)
-        self._ranked = self._number == "rank"
 
-    def _chosen(self, there: list[str], columns: Mapping[str, str]) -> list[str]:
-        """The names of the three columns in this table."""
-        wanted = [columns.get(role, role) for role in ("query_id", "doc_id")]
-        numbers = NUMBERS[self._side]
-        named = [role for role in numbers if role in columns] or numbers
-        present = [role for role in named if columns.get(role, role) in there]
-        missing = [name for name in wanted if name not in there]
-        if not present:
-            missing.append(" or ".join(columns.get(role, role) for role in named))
-        if missing:
-            raise ValueError(
-                f"{self.name}: no column {', no column '.join(missing)}; there are "
-                f"{', '.join(there)}: name them with columns={{'query_id': ..., 'doc_id': ..., "
-                f"{numbers[0]!r}: ...}}"
-            )
-        self._number = present[0]
-        names = [*wanted, columns.get(present[0], present[0])]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"{self.name}: column {name} cannot be two columns at once")
-            if there.count(name) > 1:
-                raise ValueError(f"{self.name}: two columns are called {name}")
-        return names
+    def _choose(self, there: list[str], columns: Mapping[str, str]) -> None:
+        self._chosen = chosen(self.name, self._side, there, columns)
+        self._names = list(self._chosen[:3])
+        self._ranked = self._chosen.role == "rank"
 
     def _check(self, schema: Any) -> None:
         types = self._arrow.types
@@ -232,9 +210,7 @@ class Table:
 
     def carefully(self, mistakes: Mistakes) -> Grouped:
         """Read every row, and put what is wrong with it on record."""
-        noun = self._names[2]
-        queries: Grouped = {}
-        rows: dict[tuple[bytes, bytes], int] = {}
+        rows = CheckedRows(self._chosen, mistakes, "row")
         row = -1
         for batch in self._batches():
             ids = [self._ids(column).cast(self._arrow.large_binary()) for column in batch[:2]]
@@ -244,30 +220,13 @@ class Table:
                 if query is None or document is None or number is None:
                     null = (query, document, number).index(None)
                     mistakes.add_row(row, f"{self._names[null]} is null")
-                    continue
-                documents = queries.setdefault(query, {})
-                if not (-np.inf <= number <= np.inf):
-                    mistakes.add_row(row, f"{noun} is NaN")
-                elif abs(number) == np.inf and self._number != "score":
-                    mistakes.add_row(row, f"{noun} is infinite")
-                elif self._ranked and not number.is_integer():
-                    mistakes.add_row(row, f"{noun} is {number!r}, no whole number")
-                elif document in documents and mistakes.keep_first:
-                    continue
-                elif document in documents:
-                    mistakes.add_row(
-                        row,
-                        f"document {shown(document)!r} of query {shown(query)!r} stands in row "
-                        f"{rows[query, document]} too{mistakes.way_out}",
-                    )
-                else:
-                    rows[query, document] = row
-                    documents[document] = -number if self._ranked else number
+                elif wrong := rows.add(row, query, document, number):
+                    mistakes.add_row(row, wrong)
         mistakes.check()
-        if not queries:
+        if not rows.queries:
             hint = " (a stream can be read only once)" if self._once else ""
             raise ValueError(f"{self.name}: no rows in it{hint}")
-        return queries
+        return rows.queries
 
 
 class _Columns(NamedTuple):

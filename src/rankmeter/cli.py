@@ -131,6 +131,7 @@ files:
                 RUN: {"query_id": ..., "scores": {document: score}} or {..., "ranked": [documents]}
   json          QRELS: {query: {document: grade}}
                 RUN: {query: {document: score}} or {query: [documents]}
+  jsonl, json   rows too, as lines or as one list: objects with the columns below as keys
   parquet       columns query_id, doc_id and grade or relevance; query_id, doc_id and score or rank
   arrow         the same, as Arrow IPC or Feather; both need rankmeter[arrow]
   Each may be compressed (gzip, bzip2, xz, Zstandard), whatever its name. "-" is standard input.

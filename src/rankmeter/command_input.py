@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TypeVar
 
-from rankmeter.arrow import ROLES
+from rankmeter.columns import ROLES
 from rankmeter.command_output import BadInput
 from rankmeter.evaluation import Evaluation, Evaluator, lost_text
 from rankmeter.files import STANDARD_INPUT, STANDARD_OUTPUT, Source, read_facets, shown_name
@@ -106,7 +106,8 @@ def add_reading(parser: argparse.ArgumentParser, *, threads: bool = True) -> Non
         action="append",
         type=_column,
         default=[],
-        help="what a column of a table is called there, such as query_id=qid or run.score=sim",
+        help="what a column of a table, or a key of JSON's rows, is called there, such as "
+        "query_id=user or run.score=sim",
     )
     parser.add_argument(
         "--errors",

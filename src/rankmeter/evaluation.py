@@ -951,8 +951,8 @@ def evaluate(
         The format of a file, one of trec, beir, msmarco, jsonl, json, parquet and arrow; or
         ``{"qrels": format, "run": format}``. By default the content tells.
     columns : mapping, optional
-        What columns of a table are called, such as ``{"query_id": "qid", "doc_id": "docno"}``; or
-        one such mapping for each side, ``{"qrels": {...}, "run": {...}}``.
+        What columns of a table, or keys of JSON's rows, are called, such as ``{"query_id": "user",
+        "doc_id": "item"}``; or one such mapping for each side, ``{"qrels": {...}, "run": {...}}``.
     errors : {"raise", "collect"}
         What to do with mistakes in a file or a table: raise the first, or tell up to 20 of them in
         one error.
@@ -991,6 +991,9 @@ def evaluate(
                                                    {"query_id", "ranked": [...]}
     json    {query: {document: grade}}             {query: {document: score}} or
                                                    {query: [documents]}
+    jsonl,  rows: an object for each, with the     the same
+    json    columns of a table as keys; lines of
+            them, or one list
     parquet the columns of a table                 the columns of a table
     arrow   the same: Arrow IPC, Feather           the same
     ======= ====================================== =================================
@@ -1000,8 +1003,9 @@ def evaluate(
     must have the same columns if it is split at tabs alone: otherwise an id holds a blank.
 
     A table is anything with ``__arrow_c_stream__`` (of pyarrow, polars, pandas from 2.2 on,
-    DuckDB); it has the columns query_id, doc_id and score or rank (the lowest is best), or grade or
-    relevance, and needs ``rankmeter[arrow]``. Booleans are numbers: 1 and 0.
+    DuckDB); it needs ``rankmeter[arrow]``. Its columns are query_id, doc_id and score or rank (the
+    lowest is best), or grade or relevance; names such as qid, docno, label, or corpus-id and score
+    of BEIR's judgments, are known. Booleans are numbers: 1 and 0.
 
     Ids of files and tables are compared as bytes, and if the other side is a mapping, as UTF-8.
     Integers of tables and JSON become their decimal text, which also orders equal scores. They

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -11,10 +10,11 @@ from typing import Any, Protocol
 from rankmeter._core.columns import Columns, Rows
 from rankmeter._core.kernels import Metrics
 from rankmeter._core.mappings import Judgments
-from rankmeter.arrow import ROLES, Table
+from rankmeter.arrow import Table
+from rankmeter.columns import ROLES
 from rankmeter.files import Source
 from rankmeter.ids import NO_INTEGERS, Integers, text_of
-from rankmeter.json_files import Json
+from rankmeter.json_files import Json, JsonRows, first_object, is_row
 from rankmeter.mistakes import Mistakes
 from rankmeter.texts import THREE_COLUMNS, TREC, Grouped, recognised, rows_of
 
@@ -28,7 +28,7 @@ _ARROW_FILES = {
     b"\xff\xff\xff\xff": "arrow",
 }
 _JSON_LINE = re.compile(rb"\s*\{\s*\"query_id\"\s*:\s*[\"0-9-]")
-_JSON = re.compile(rb"[ \t]*\{\s*[\"}]")  # below a blank line, an id may begin so
+_JSON = re.compile(rb"[ \t]*(\{\s*[\"}]|\[\s*\{\s*\")")  # below a blank line, an id may begin so
 
 
 class Columnar(Protocol):
@@ -78,7 +78,11 @@ def open_input(given: Any, side: str, format: Any, columns: Any) -> Columnar | J
     source = given if isinstance(given, Source) else Source(given)
     start = source.start()
     kind = wanted or _recognised(start)
+    if kind == "jsonl" and is_row(first_object(start)):
+        return JsonRows(source, side, names, lines=True)
     if kind in ("json", "jsonl") or (kind == "beir" and side == "run"):
+        if kind != "jsonl" and start.lstrip().startswith(b"["):
+            return JsonRows(source, side, names, lines=False)
         return Json(source, side, lines=kind == "jsonl")
     if kind in _ARROW_FILES.values():
         return Table(source, side, names)
@@ -141,13 +145,10 @@ def _recognised(start: bytes) -> str | None:
             return kind
     if not _JSON.match(start):
         return None
-    line = start.lstrip().partition(b"\n")[0]
-    try:
-        content = json.loads(line)
-    except (ValueError, RecursionError):  # none at all, or longer than what there is of it
+    first = first_object(start)
+    if not first:
         return "jsonl" if _JSON_LINE.match(start) else "json"
-    id_ = content.get("query_id")
-    return "jsonl" if isinstance(id_, (str, int)) else "json"
+    return "jsonl" if is_row(first) or isinstance(first.get("query_id"), (str, int)) else "json"
 
 
 def judgments_for_text(

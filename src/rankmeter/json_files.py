@@ -1,19 +1,25 @@
-"""JSON: an object of queries, as ranx and BEIR write it, or lines with one query each.
+"""JSON: an object of queries, as ranx and BEIR write it, lines with one query each, or rows.
 
 The object is ``{query: {document: number}}``, or ``{query: [documents]}`` for a ranked run. A line
 is ``{"query_id": ..., "qrels": {...}}``, ``{"query_id": ..., "scores": {...}}`` or
 ``{"query_id": ..., "ranked": [...]}``; other keys are ignored. Ids are strings or integers.
+
+Rows are lines or one list of objects, each with a query, a document and a number, which are called
+as the columns of a table. A list is counted from 0.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
+from rankmeter._core.columns import Rows
+from rankmeter.columns import CheckedRows, chosen
 from rankmeter.files import Source
 from rankmeter.ids import NO_INTEGERS, Integers
 from rankmeter.mistakes import Mistakes
+from rankmeter.texts import Grouped
 
 _KEYS = {"qrels": ("qrels",), "run": ("scores", "ranked")}
 _TOGETHER = 1_000  # queries that are given on at once
@@ -57,14 +63,7 @@ class Json:
             raise ValueError(f"{self.name}: no queries in it")
 
     def _of_object(self, mistakes: Mistakes) -> Iterator[dict[str, Any]]:
-        text = _decoded(self._source.read(), self.name)
-        try:
-            content = _loads(text)
-        except json.JSONDecodeError as error:
-            hint = "; are these JSON lines?" if error.msg == "Extra data" else ""
-            raise ValueError(f"{self.name}:{error.lineno}: no JSON: {error.msg}{hint}") from None
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"{self.name}: no JSON: {error}") from None
+        content = _content(self._source)
         if not isinstance(content, dict):
             raise ValueError(f"{self.name}: no object of queries, but {_kind(content)}")
         if isinstance(content, _Repeated):
@@ -102,18 +101,8 @@ class Json:
             yield queries
 
     def _of_line(self, line: bytes, mistakes: Mistakes) -> tuple[str | int, Any]:
-        try:
-            content = _loads(line.decode())
-        except UnicodeDecodeError:
-            raise _WrongError("not UTF-8") from None
-        except json.JSONDecodeError as error:
-            raise _WrongError(f"no JSON: {error.msg} at character {error.pos + 1}") from None
-        except (ValueError, RecursionError) as error:
-            raise _WrongError(f"no JSON: {error}") from None
-        if not isinstance(content, dict):
-            raise _WrongError(f"no object, but {_kind(content)}")
-        if isinstance(content, _Repeated):
-            raise _WrongError(content.what)
+        content = _parsed(line)
+        _check_object(content)
         if "query_id" not in content:
             raise _WrongError("no query_id")
         query = _id(content["query_id"], "query_id", integers=self._kept.queries)
@@ -164,6 +153,106 @@ class Json:
         raise _WrongError(f"{key or 'its documents'}: {what} is wanted, not {_kind(value)}")
 
 
+class JsonRows:
+    """A file of rows.
+
+    Parameters
+    ----------
+    source : Source
+    side : {"qrels", "run"}
+    columns : mapping
+        From the name of a column of a table to what it is called here, where that is another.
+    lines : bool
+        Whether it holds lines of objects, not one list of them.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    ValueError
+        It is no JSON, or a column is not there.
+    """
+
+    def __init__(
+        self, source: Source, side: str, columns: Mapping[str, str], *, lines: bool
+    ) -> None:
+        self.name = source.name
+        self._source = source
+        self._list: list[Any] | None = None
+        if lines:
+            first = first_object(source.start())
+        else:
+            self._list = _content(source)
+            if not self._list:
+                raise ValueError(f"{self.name}: no rows in it")
+            first = self._list[0]
+            if not isinstance(first, dict):
+                raise ValueError(f"{self.name}: row 0: no object, but {_kind(first)}")
+        self._columns = chosen(self.name, side, list(first), columns)
+        self.integers = Integers(*(type(first[column]) is int for column in self._columns[:2]))
+
+    def pieces(self) -> Iterator[Rows | None]:
+        """Yield None: the core does not read JSON."""
+        yield None
+
+    def whole(self) -> Rows | None:
+        """Return None, too."""
+        return None
+
+    def carefully(self, mistakes: Mistakes) -> Grouped:
+        """Read every row, and put what is wrong with it on record."""
+        if self._list is not None:
+            rows = CheckedRows(self._columns, mistakes, "row")
+            for place, content in enumerate(self._list):
+                try:
+                    self._add(rows, place, content)
+                except _WrongError as wrong:  # noqa: PERF203
+                    mistakes.add_row(place, str(wrong))
+        else:
+            rows = CheckedRows(self._columns, mistakes, "line")
+            with self._source.opened() as file:
+                for number, line in enumerate(file, 1):
+                    try:
+                        if line.strip():
+                            self._add(rows, number, _parsed(line))
+                    except _WrongError as wrong:  # noqa: PERF203
+                        mistakes.add(number, str(wrong), line)
+        mistakes.check()
+        return rows.queries
+
+    def _add(self, rows: CheckedRows, place: int, content: Any) -> None:
+        _check_object(content)
+        names = self._columns[:3]
+        if missing := [name for name in names if name not in content]:
+            raise _WrongError(f"no {missing[0]}")
+        query, document, number = (content[name] for name in names)
+        if type(number) not in (float, int, bool):
+            raise _WrongError(f"{names[2]} is {_kind(number)}, not a number")
+        try:
+            ids = [_encoded(query, names[0]), _encoded(document, names[1])]
+            wrong = rows.add(place, ids[0], ids[1], float(number))
+        except OverflowError:
+            wrong = f"{names[2]} is no double"
+        if wrong:
+            raise _WrongError(wrong)
+
+
+def first_object(start: bytes) -> dict[str, Any]:
+    """Return the object in the first line of a text; an empty one where there is none."""
+    try:
+        content = json.loads(start.lstrip().partition(b"\n")[0])
+    except (ValueError, RecursionError):  # none at all, or longer than what there is of it
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def is_row(content: Mapping[str, Any]) -> bool:
+    """Whether an object is a row, not one or more queries with documents of their own."""
+    values = [key for key, value in content.items() if not isinstance(value, (dict, list))]
+    queries = any(key in content and key not in values for keys in _KEYS.values() for key in keys)
+    return len(values) >= 3 and not queries
+
+
 class _WrongError(Exception):
     """What is wrong with a line, or with a query."""
 
@@ -176,6 +265,40 @@ class _Repeated(dict[str, Any]):
 
 def _loads(text: str) -> Any:
     return json.loads(text, object_pairs_hook=_object)
+
+
+def _content(source: Source) -> Any:
+    """Parse a whole file."""
+    data = source.read()
+    try:
+        return _loads(data.decode())
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{source.name}:{line}: not UTF-8") from None
+    except json.JSONDecodeError as error:
+        hint = "; are these JSON lines?" if error.msg == "Extra data" else ""
+        raise ValueError(f"{source.name}:{error.lineno}: no JSON: {error.msg}{hint}") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{source.name}: no JSON: {error}") from None
+
+
+def _parsed(line: bytes) -> Any:
+    """Parse a line."""
+    try:
+        return _loads(line.decode())
+    except UnicodeDecodeError:
+        raise _WrongError("not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise _WrongError(f"no JSON: {error.msg} at character {error.pos + 1}") from None
+    except (ValueError, RecursionError) as error:
+        raise _WrongError(f"no JSON: {error}") from None
+
+
+def _check_object(content: Any) -> None:
+    if not isinstance(content, dict):
+        raise _WrongError(f"no object, but {_kind(content)}")
+    if isinstance(content, _Repeated):
+        raise _WrongError(content.what)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -198,14 +321,13 @@ def _id(value: Any, what: str, *, integers: bool) -> str | int:
     return value
 
 
+def _encoded(value: Any, what: str) -> bytes:
+    try:
+        return str(_id(value, what, integers=False)).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise _WrongError(f"{what} holds a surrogate, which has no UTF-8") from None
+
+
 def _kind(value: Any) -> str:
     names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
     return names.get(type(value), "null" if value is None else "a number")
-
-
-def _decoded(data: bytes, name: str) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{name}:{line}: not UTF-8") from None

@@ -26,7 +26,7 @@ _NO_COLUMN = re.compile("[ \t\n\v\f\r\0]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 # What a reader takes for something else than the first id.
-_MISTAKEN = (codecs.BOM_UTF8, b"{", b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")
+_MISTAKEN = (codecs.BOM_UTF8, b"{", b"[", b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")
 _EXACT = 2**53  # below it every integer is a double, and no two are the same
 _GZIP_LEVEL = 6  # that of the tool: 9 takes several times as long for little
 _ROWS = 1 << 17  # of a Parquet file that are held at once
