@@ -522,7 +522,6 @@ def no_ids() -> Iterator[Any]:
         yield pytest.param(pandas.array([None, 1], dtype="Int64"), id="integers with gaps")
 
 
-@pytest.mark.xfail(strict=True, reason="one rule for ids")
 @pytest.mark.parametrize("ids", list(no_ids()))
 def test_query_ids_that_are_no_ids(ids: Any) -> None:
     for scores, query_ids in ((TWO, ids), (TWO[0], ids), (TWO.ravel(), [*ids, *ids])):

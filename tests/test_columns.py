@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from collections import UserDict
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any

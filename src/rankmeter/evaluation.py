@@ -773,8 +773,8 @@ class Evaluator:
             check_mapping("run", "query id to ranked ids or to {id: score}", run)
             if any(self._integers):
                 run = as_text(run, self._integers.among(integers_of(run.items())))
-            judgments, runs = self._of_mappings(), [run]
-            unjudged = _score_mappings(judgments, runs, ties, duplicates, filled, marks, lost)
+            judgments = self._of_mappings()
+            unjudged = _score_mappings(judgments, [run], ties, duplicates, filled, marks, lost)
             return filled, marks, unjudged, lost
         from rankmeter.inputs import mapping_of, open_input
         from rankmeter.json_files import Json

@@ -206,7 +206,7 @@ class JsonRows:
             for place, content in enumerate(self._list):
                 try:
                     self._add(rows, place, content)
-                except _WrongError as wrong:  # noqa: PERF203
+                except _WrongError as wrong:
                     mistakes.add_row(place, str(wrong))
         else:
             rows = CheckedRows(self._columns, mistakes, "line")
@@ -215,7 +215,7 @@ class JsonRows:
                     try:
                         if line.strip():
                             self._add(rows, number, _parsed(line))
-                    except _WrongError as wrong:  # noqa: PERF203
+                    except _WrongError as wrong:
                         mistakes.add(number, str(wrong), line)
         mistakes.check()
         return rows.queries

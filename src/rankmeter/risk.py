@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter._core.mappings import type_mismatch
+from rankmeter._core.ids import type_mismatch
 from rankmeter.evaluation import Evaluation, Format, Names, Run
 from rankmeter.ids import integers_of
 from rankmeter.metrics import Metric
