@@ -723,7 +723,12 @@ def changed(values: np.ndarray, value: float, *place: int) -> np.ndarray:
             ValueError,
             r"mask and scores .* \(1, 2\) and \(2, 2",
         ),
-        ((TWO, ONES), {"mask": ONES}, TypeError, "bool, not int64; .* pass np.asarray.mask. != 0"),
+        (
+            (TWO, ONES),
+            {"mask": ONES.astype("i8")},
+            TypeError,
+            "bool, not int64; .* pass np.asarray.mask. != 0",
+        ),
         (
             (TWO, ONES),
             {"mask": [[True, None]] * 2},

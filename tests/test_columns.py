@@ -581,13 +581,13 @@ def test_the_core_refuses_arrays_of_the_wrong_shape() -> None:
 def test_the_core_refuses_columns_that_do_not_fit() -> None:
     metrics = compile_metrics("mrr")[1]
     data, numbers = np.frombuffer(b"qa", np.uint8), np.ones(1)
-    good = np.array([0, 1])
+    good = np.array([0, 1], np.int64)
     with pytest.raises(ValueError, match="different lengths"):
-        Rows.of_columns(np.array([0, 1, 2]), data, good, data, numbers)
+        Rows.of_columns(np.array([0, 1, 2], np.int64), data, good, data, numbers)
     with pytest.raises(ValueError, match="different lengths"):
-        Rows.of_columns(np.array([0]), data, good, data, numbers)
+        Rows.of_columns(good[:1], data, good, data, numbers)
     for bad in ([0, 3], [-1, 1], [2, 1], [3, 3]):
-        rows = Rows.of_columns(good, data, np.array(bad), data, numbers)
+        rows = Rows.of_columns(good, data, np.array(bad, np.int64), data, numbers)
         with pytest.raises(ValueError, match="do not lie in its data"):
             Columns(rows, metrics)
     assert Columns(Rows.of_columns(good, data, good + 1, data, numbers), metrics).mapping() == {
@@ -597,7 +597,7 @@ def test_the_core_refuses_columns_that_do_not_fit() -> None:
 
 def test_borders_of_queries() -> None:
     names = [b"a", b"a", b"bb", b"bb", b"c"]
-    offsets = np.array([0, 1, 2, 4, 6, 7])
+    offsets = np.array([0, 1, 2, 4, 6, 7], np.int64)
     data = np.frombuffer(b"".join(names), np.uint8)
     rows = Rows.of_columns(offsets, data, offsets, data, np.zeros(5))
     assert [rows.border(i) for i in range(-1, 7)] == [2, 2, 2, 2, 4, 4, 5, 5]

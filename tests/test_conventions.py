@@ -294,6 +294,20 @@ def test_iprec_has_no_default_recall(metric: str) -> None:
         score(metric, ["a"], {"a": 1})
 
 
+@pytest.mark.parametrize("k", [2**31, 2**40, 2**63 - 1])
+@pytest.mark.parametrize("name", [name for name in METRICS if METRICS[name].cutoff != "none"])
+def test_a_cutoff_may_be_beyond_any_index(name: str, k: int) -> None:
+    metric = f"{name}@{k}"
+    judged = {"a": 1, "b": 2, "x": 1}
+    for ranked in (["a", "c", "b"], {"a": 3.0, "c": 2.0, "b": 2.0}):
+        expected = reference.evaluate({"q": judged}, {"q": ranked}, [metric]).mean[metric]
+        assert score(metric, ranked, judged) == expected
+
+
+def test_rprec_may_be_cut_beyond_any_index() -> None:
+    assert score("rprec(multiple=1e10)", ["a", "b"], {"a": 1, "b": 1}) == 2 / 2e10
+
+
 @pytest.mark.parametrize(
     "metric",
     [

@@ -9,6 +9,11 @@ from __future__ import annotations
 
 import math
 import random
+import shutil
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +23,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankmeter as rm
-from rankmeter._core.rounded import exact_sums
+import rankmeter._core
+from rankmeter._core.rounded import exact_means, exact_sums
 
 # 1 / log2(rank + 1)
 DISCOUNTS = {
@@ -261,13 +267,42 @@ def test_the_mean_is_the_exactly_rounded_sum_divided_once() -> None:
     ),
     st.integers(1, 3),
 )
-def test_sums_are_those_of_fsum(values: list[float], columns: int) -> None:
+def test_sums_are_rounded_once(values: list[float], columns: int) -> None:
     rows = len(values) // columns
     table = np.array(values[: rows * columns]).reshape(rows, columns)
-    expected = [math.fsum(column) for column in table.T.tolist()]
+    # Not by math.fsum, which is wrong where the interpreter rounds twice.
+    expected = [float(sum(map(Fraction, column))) for column in table.T.tolist()]
     assert [total.hex() for total in exact_sums(table)] == [total.hex() for total in expected]
     assert exact_sums(np.asfortranarray(table)) == expected
     assert exact_sums(table[::-1]) == expected
+
+
+def test_means_are_divided_once() -> None:
+    # The quotient is almost half-way between two doubles: 64 bits of it are half-way.
+    values = np.zeros((4519, 1))
+    values[7] = float.fromhex("0x1.33563f39d3d62p-1")
+    assert exact_means(values)[0].hex() == "0x1.1691964511cf5p-13"
+    with pytest.raises(ValueError, match="must be a row"):
+        exact_means(values[:0])
+
+
+HEADER = Path(rankmeter._core.__file__).with_name("digits.h")
+
+
+@pytest.mark.skipif(not HEADER.exists(), reason="the sources are not here")
+@pytest.mark.skipif(not (sys.platform == "linux" and shutil.which("cc")), reason="needs GCC")
+@pytest.mark.parametrize(("method", "right"), [(0, True), (1, False), (2, False), (16, True)])
+def test_arithmetic_of_other_digits_does_not_compile(method: int, right: bool) -> None:
+    flags = ["-U__FLT_EVAL_METHOD__", f"-D__FLT_EVAL_METHOD__={method}", "-include", str(HEADER)]
+    compiled = subprocess.run(
+        ["cc", "-w", "-fsyntax-only", *flags, "-x", "c", "-"],
+        input="",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (compiled.returncode == 0) == right, compiled.stderr
+    assert ("compile with -msse2 -mfpmath=sse" in compiled.stderr) != right
 
 
 @pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, 1.7e308])

@@ -8,9 +8,11 @@ import re
 import shlex
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import rankmeter as rm
@@ -238,6 +240,24 @@ def digits() -> None:
     assert same_bits(rm.evaluate(qrels, {"q": ids}, metrics), rm.evaluate(qrels, scored, metrics))
 
 
+def unmatched() -> None:
+    ev = rm.evaluate({"q": {"doc4": 1}}, {"q": ["4"]}, "mrr")
+    assert (ev["mrr"], ev.coverage.unmatched) == (0.0, 1)
+    assert "'doc4'" in repr(ev)
+    assert "'4'" in repr(ev)
+
+
+def ids() -> None:
+    for id_ in ("a", b"a", 1, np.int64(1), np.str_("a"), ("a", 1), 1.5, uuid.UUID(int=1)):
+        assert rm.evaluate({"q": {id_: 1}}, {"q": [id_]}, "mrr")["mrr"] == 1.0
+    for nothing in (None, math.nan, object()):
+        with pytest.raises(TypeError, match="cannot be an id"):
+            rm.evaluate({"q": {"a": 1}}, {"q": ["a", nothing]}, "mrr")
+    for other in (1, uuid.UUID(int=1)):
+        with pytest.raises(TypeError, match="can never match"):
+            rm.evaluate({"q": {other: 1}}, {"q": [str(other)]}, "mrr")
+
+
 CONVENTIONS: dict[str, Callable[[], None]] = {
     "relevant": relevant,
     "precision@k": precision,
@@ -252,6 +272,8 @@ CONVENTIONS: dict[str, Callable[[], None]] = {
     "queries in the qrels but not in the run": missing,
     "queries in the run but not in the qrels": unjudged,
     "no query in common": nothing_in_common,
+    "no relevant document in the whole run": unmatched,
+    "ids": ids,
     "the same id twice in one ranking": twice,
     "NaN score": nan,
     "mean": mean,

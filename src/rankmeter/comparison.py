@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rankmeter._core.rounded import exact_means
 from rankmeter.evaluation import Coverage, Missing, _plain
 from rankmeter.facets import Rows, roll_up
 from rankmeter.metrics import Metric, Wanted, column_of, is_geometric
-from rankmeter.moments import margin_of_mean, means, moments
+from rankmeter.moments import margin_of_mean, moments
 from rankmeter.significance import Correction, How, Test, adjusted, differences_of, outcomes_of
 from rankmeter.tables import Style, render
 
@@ -297,8 +298,8 @@ class Comparison:
         sizes = np.hstack([np.abs(theirs) + np.abs(self.values[name]) for name in self.systems])
         test, _, _, confidence, draws, seed, _ = self.settings
         outcomes = outcomes_of(differences, sizes, test, draws, seed)
-        before = means(theirs) * len(self.systems)
-        after = [mean for system in self.systems for mean in means(self.values[system])]
+        before = exact_means(theirs) * len(self.systems)
+        after = [mean for system in self.systems for mean in exact_means(self.values[system])]
         names = [(system, metric) for system in self.systems for metric in self.metrics]
         wins = (differences > 0.0).sum(axis=0).tolist()
         losses = (differences < 0.0).sum(axis=0).tolist()

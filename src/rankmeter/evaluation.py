@@ -15,7 +15,7 @@ import numpy.typing as npt
 from rankmeter._core.columns import Columns, Rows
 from rankmeter._core.ids import type_mismatch
 from rankmeter._core.mappings import Judgments
-from rankmeter._core.rounded import exact_sums, geometric_means
+from rankmeter._core.rounded import exact_means, exact_sums, geometric_means
 from rankmeter.facets import roll_up
 from rankmeter.ids import NO_INTEGERS, Integers, as_text, integers_of
 from rankmeter.metrics import LEAST, Metric, Wanted, column_of, compile_metrics, is_geometric
@@ -211,8 +211,7 @@ class Evaluation:
         That of gm_map and gm_bpref is geometric: e^(mean of log(value)), where values below 0.00001
         count as that.
         """
-        count = len(self)
-        means = {name: total / count for name, total in self.sum.items()}
+        means = dict(zip(self.metrics, exact_means(self.values), strict=True))
         geometric = [i for i, metric in enumerate(self._metrics.values()) if is_geometric(metric)]
         if geometric:
             columns = geometric_means(self.values[:, geometric], LEAST)
@@ -286,7 +285,7 @@ class Evaluation:
         values = self.values[:, column : column + 1]
         if is_geometric(self._metrics[self.metrics[column]]):
             return geometric_means(values, LEAST)[0]
-        return exact_sums(values)[0] / len(self)
+        return exact_means(values)[0]
 
     def _column(self, metric: Wanted) -> int:
         return column_of(self._metrics, metric, "was not evaluated")

@@ -86,8 +86,8 @@ def fuse(
     ImportError, OSError
         As for `evaluate`.
     TypeError
-        For an argument, a score or an id of the wrong type; and for ids that cannot be ordered,
-        such as 1 and "1", where their scores are equal.
+        For an argument, a score or an id of the wrong type; for runs whose ids can never match,
+        as 1 and "1" cannot; and for ids that cannot be ordered, where their scores are equal.
     ValueError
         For weights that do not fit, an unknown method or norm, a score that is NaN, one that is
         infinite unless only ranks count, sums that are too large for a double, and an id that
@@ -95,8 +95,10 @@ def fuse(
 
     Notes
     -----
-    Ranks are counted from 1, from the highest score, equal scores by id, high to low. Scores are
-    taken as doubles. Sums are made in the order of `runs`.
+    Ranks are counted from 1, from the highest score, equal scores by id, high to low. Sums
+    are made in the order of `runs`, of doubles. Integers of any size keep their order where only
+    ranks count, and their distances where they are normalised; with ``norm=None`` they must be
+    doubles.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankmeter._core.rounded import exact_sums
+from rankmeter._core.rounded import exact_means, exact_sums
 from rankmeter.distributions import t_quantile
 
 if TYPE_CHECKING:
@@ -16,17 +16,12 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 
-def means(values: Floats) -> list[float]:
-    """Return the mean of each column, of an exactly rounded sum."""
-    return [total / len(values) for total in exact_sums(values)]
-
-
 def moments(column: Floats) -> tuple[float, float]:
     """Return mean and standard deviation as of a sample, the same digits everywhere.
 
     The deviation of one value is infinite: it may be anything.
     """
-    mean = exact_sums(column[:, np.newaxis])[0] / len(column)
+    mean = exact_means(column[:, np.newaxis])[0]
     if len(column) < 2:
         return mean, math.inf
     squares = exact_sums(((column - mean) ** 2)[:, np.newaxis])[0]

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter._core.rounded import exact_sums, geometric_means
+from rankmeter._core.rounded import exact_means, geometric_means
 from rankmeter.bootstrap import bootstrap_intervals, percentile_ends
 from rankmeter.evaluation import (
     Evaluator,
@@ -429,7 +429,7 @@ def _means(values: Array, geometric: bool) -> list[float]:
     values = np.ascontiguousarray(values)
     if geometric:
         return geometric_means(values, LEAST)
-    return [total / len(values) for total in exact_sums(values)]
+    return exact_means(values)
 
 
 def _split(queries: Sequence[Any], n_folds: int, seed: int) -> list[list[int]]:
