@@ -796,7 +796,12 @@ def _by_score(scores: Mapping[Any, Any], ties: str) -> list[Hashable]:
 
 
 def _id_order(doc: Any) -> Any:
-    return doc.encode("utf-8", "surrogatepass") if isinstance(doc, str) else doc
+    if not isinstance(doc, str):
+        return doc
+    try:
+        return doc.encode("utf-8", "surrogateescape")  # as it stood in a file
+    except UnicodeEncodeError:
+        return doc.encode("utf-8", "surrogatepass")
 
 
 def _number(value: Any) -> float:
