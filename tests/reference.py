@@ -993,6 +993,8 @@ HAND: dict[str, list[Hand]] = {
         Hand(RANKED, JUDGED, "rprec(multiple=2)", Fraction(1, 2)),  # all three in the top six
         # floor(1.5 + 0.9) = 2: a in the top two
         Hand(RANKED, JUDGED, "rprec(multiple=0.5)", Fraction(1, 2)),
+        # floor(1.2 + 0.9) = 2: the same
+        Hand(RANKED, JUDGED, "rprec(multiple=0.4)", Fraction(1, 2)),
         # floor(0.75 + 0.9) = 1: nothing there
         Hand(RANKED, JUDGED, "rprec(multiple=0.25)", Fraction(0)),
         # floor(0.03 + 0.9) = 0: nothing to divide by
@@ -1063,6 +1065,7 @@ HAND: dict[str, list[Hand]] = {
         Hand(("x",), JUDGED, "idcg", 7 + 3 / log2(3) + 1 / 2),
         Hand(RANKED, JUDGED, "idcg@1", Fraction(7)),
         Hand(RANKED, JUDGED, "idcg@2(gain=linear)", 3 + 2 / log2(3)),
+        Hand(RANKED, JUDGED, "idcg@1(gain={1:5,2:1,3:0})", Fraction(5)),  # a, by its gain
         Hand(RANKED, JUDGED, "idcg(discount=jarvelin)", 7 + 3 + 1 / log2(3)),
         Hand(RANKED, {"d": 0}, "idcg", Fraction(0)),
     ],
@@ -1244,6 +1247,8 @@ HAND: dict[str, list[Hand]] = {
         # a and b of two; four not relevant, but two is the most: (1 + 1/2) / 2
         Hand(MIXED, MIXED_JUDGED, "bpref(rel=2)", Fraction(3, 4)),
         Hand(RANKED, {"d": 0}, "bpref", Fraction(0)),
+        # two stand above the one, and no more than one counts: 1 - 1/1
+        Hand(("n1", "n2", "a"), {"a": 1, "n1": 0, "n2": 0}, "bpref", Fraction(0)),
         Hand(("x", "a"), {"a": 1, "z": 1}, "bpref", Fraction(1, 2)),  # x was not judged
     ],
     "gm_bpref": [

@@ -85,17 +85,25 @@ def compare(example: Example) -> None:
 # Any call
 
 
+IN_TURN = ["d0", "d1", "d2"]
+
+
 @settings(max_examples=300)
+# Gains whose sum in this order is rounded to more than in the best order.
+@example(Example({"a": dict(zip(IN_TURN, [1.1, 3.3, 2.2], strict=True))}, {"a": IN_TURN}, ["g"]))
+# Whole numbers that doubles round together.
+@example(Example({"a": {"d0": 1}}, {"a": {"d0": -(2**53), "d1": -(2**53) - 1}}, ["mrr"]))
+@example(Example({"a": {"d0": 1}}, {"a": {"d0": 2**53 + 1, "d1": 2**53}}, ["mrr"]))
 @given(strategies.examples())
-def test_same_digits_or_same_exception(example: Example) -> None:
-    compare(example)
+def test_same_digits_or_same_refusal(one: Example) -> None:
+    compare(one)
 
 
 @pytest.mark.slow
 @settings(max_examples=20_000)
 @given(strategies.examples())
-def test_same_digits_or_same_exception_many(example: Example) -> None:
-    compare(example)
+def test_same_digits_or_same_refusal_many(one: Example) -> None:
+    compare(one)
 
 
 @pytest.mark.parametrize("name", sorted(METRICS))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import random
 import subprocess
 import sys
 from collections import UserDict
@@ -51,6 +52,8 @@ METRICS = ["ndcg@10", "map", "mrr", "recall@2", "mrr@1", "ndcg@3(gain=linear)"]
 @example("9007199254740993e-1")
 @example("99999999999999999.99")
 @example("1e19")
+@example("0.111308899569892740")  # seems half-way between two doubles to the 64th bit
+@example("0.1349480785764202856")
 @example("-0.0")
 @example(".")
 @example("1.e3")
@@ -81,6 +84,14 @@ def test_many_numbers_of_many_digits(digits: int) -> None:
         found = number_of(text.encode())
         assert found is not None
         assert found.hex() == float(text).hex()
+
+
+@pytest.mark.parametrize("digits", [17, 18, 19])
+def test_many_numbers_that_no_double_is_near(digits: int) -> None:
+    rng = random.Random(digits)
+    for _ in range(20_000):
+        text = f"0.{rng.randrange(10**digits):0{digits}}"
+        assert number_of(text.encode()) == float(text)
 
 
 # ---------------------------------------------------------------------------------------------

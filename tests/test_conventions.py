@@ -382,6 +382,7 @@ def test_zero_and_minus_zero_are_equal_scores() -> None:
 
 
 def test_whole_numbers_are_compared_as_whole_numbers() -> None:
+    assert score("mrr", {"a": -(2**53), "b": -(2**53) - 1}, {"a": 1}) == 1.0
     assert score("mrr", {"a": 2**53 + 1, "b": 2**53}, {"a": 1}) == 1.0
     assert score("mrr", {"a": 2**53 + 1, "b": float(2**53)}, {"a": 1}) == 1.0
     assert score("mrr", {"a": 2**53, "b": float(2**53)}, {"b": 1}) == 1.0

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made import evaluation
 
 import rankmeter as rm
 from rankmeter.cli import main
@@ -400,6 +401,14 @@ def test_several_systems() -> None:
     assert all(len(lists) == 9 for lists in page.data["rankings"].values())
 
 
+def test_each_system_has_a_verdict_of_its_own() -> None:
+    values = {"base": 0.5, "good": 1.0, "bad": 0.25, "same": 0.5}
+    comparison = rm.compare({name: evaluation([value] * 9) for name, value in values.items()})
+    words = Page(report(comparison)).words
+    assert "good is better than base by mrr (+0.5000). bad is worse than base by mrr" in words
+    assert "(-0.2500). These 9 queries can't tell same from base by mrr (+0.0000). " in words
+
+
 def test_ids_need_not_be_strings() -> None:
     comparison, qrels, runs = compared([1, 2, 3])
     assert Page(report(comparison, runs=runs, qrels=qrels)).data["queries"] == ["1", "2", "3"]
@@ -501,7 +510,11 @@ def test_a_comparison_writes_its_page() -> None:
     from rankmeter.report import html
 
     comparison = rm.compare(qrels, runs, "mrr")
-    assert comparison.to_html(title="x") == html(comparison, title="x")
+    page = html(comparison, title="x")
+    assert comparison.to_html(title="x") == page
+    assert "<title>x</title>" in page
+    assert "<h1>x</h1>" in page
+    assert "<title>new against base</title>" in html(comparison)
 
 
 def test_measures_of_others() -> None:

@@ -90,6 +90,7 @@ def tied(
 @settings(max_examples=150)
 @example(tied({"a": -1, "b": 1}, {"a": 1.0, "x": 1.0}, "judged@1(negative=judged)"))
 @example(tied({"a": 1, "b": 3}, {"a": 2, "b": 1}, "mrr(rel=3)", "recall@1"))
+@example(tied({"a": 1}, {"a": 1, "x": 1}, "unjudged@1", "rbp_residual@1"))  # the best is lowest
 @given(tied_examples())
 def test_expectations_and_bounds(one: strategies.Example) -> None:
     check_against_all_orders(one)
