@@ -4,7 +4,6 @@ The kernels and their rows stand in rank_based.pyx, graded.pyx, sets.pyx and poo
 """
 
 from libc.math cimport INFINITY, NAN, isfinite
-from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -270,7 +269,7 @@ cdef int start_task(Task *task, Row row, object k) except -1:
 
 cdef Plan plan_of(const Task *tasks, Py_ssize_t n_tasks) noexcept:
     cdef Plan plan
-    cdef Py_ssize_t i, depth
+    cdef Py_ssize_t i
     cdef const Params *params
     plan.n_tasks = n_tasks
     plan.tasks = tasks
@@ -281,9 +280,8 @@ cdef Plan plan_of(const Task *tasks, Py_ssize_t n_tasks) noexcept:
     plan.condenses = False
     for i in range(n_tasks):
         params = &tasks[i].params
-        depth = <Py_ssize_t> min(params.k, <int64_t> PY_SSIZE_T_MAX)
         if params.discounts:
-            plan.depth_of_gains = max(plan.depth_of_gains, depth)
+            plan.depth_of_gains = max(plan.depth_of_gains, params.k)
         if params.reads == JUDGED or params.judged_only:
             plan.lowest = -INFINITY
         elif params.reads == GRADES:
@@ -292,12 +290,12 @@ cdef Plan plan_of(const Task *tasks, Py_ssize_t n_tasks) noexcept:
         if params.judged_only:
             plan.condenses = True
             plan.depth = plan.depth_of_all = PY_SSIZE_T_MAX
-        elif params.reads == FIRST_RELEVANT and depth == PY_SSIZE_T_MAX:
+        elif params.reads == FIRST_RELEVANT and params.k == PY_SSIZE_T_MAX:
             plan.first_rel = max(plan.first_rel, params.rel)
-            plan.depth = depth
+            plan.depth = params.k
         else:
-            plan.depth_of_all = max(plan.depth_of_all, depth)
-            plan.depth = max(plan.depth, depth)
+            plan.depth_of_all = max(plan.depth_of_all, params.k)
+            plan.depth = max(plan.depth, params.k)
     return plan
 
 

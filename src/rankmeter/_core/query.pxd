@@ -3,14 +3,9 @@
 A door fills a ``Query``. A kernel reads nothing else. Both may rely on what is written here.
 """
 
-from libc.stdint cimport int64_t
-
 
 cdef extern from "Python.h":
     Py_ssize_t PY_SSIZE_T_MAX
-
-cdef extern from "<stdint.h>":
-    int64_t NO_CUTOFF "INT64_MAX"
 
 
 # Documents of equal score: any order of them is as good as any other.
@@ -52,7 +47,7 @@ cdef enum Gain:
 
 # One metric with its parameters, as a kernel sees it.
 cdef struct Params:
-    int64_t k                   # cut-off, maybe beyond any index; NO_CUTOFF where there is none
+    Py_ssize_t k                # cut-off; PY_SSIZE_T_MAX where there is none
     Reads reads
     double rel                  # grades from here on are relevant, or have a gain
     Gain gain

@@ -7,7 +7,6 @@ presence of tied scores, ECIR 2008). The rows stand at the end.
 """
 
 from libc.math cimport floor, round
-from libc.stdint cimport int64_t
 
 from rankmeter._core.formulas cimport (
     expected_found, ratio, relevant_found, relevant_judged, relevant_tied, within,
@@ -193,7 +192,7 @@ cdef inline Params cut_at_multiple(const Query *query, const Params *params) noe
     """The parameters with the cut-off that R-precision gives itself."""
     cdef Params cut = params[0]
     cdef double depth = floor(params.numbers[0] * <double> relevant_judged(query, params) + 0.9)
-    cut.k = <int64_t> min(depth, 4e18)
+    cut.k = <Py_ssize_t> min(depth, 4e18)
     return cut
 
 

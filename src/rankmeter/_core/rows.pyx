@@ -10,7 +10,7 @@ from libc.math cimport INFINITY, isfinite
 from libc.string cimport memset
 
 from rankmeter._core.query cimport (
-    EXPONENTIAL, GAINS, LINEAR, MAPPED, NO_CUTOFF, Kernel, Params, Reads,
+    EXPONENTIAL, GAINS, LINEAR, MAPPED, PY_SSIZE_T_MAX, Kernel, Params, Reads,
 )
 
 SMALLEST_POSITIVE = 5e-324
@@ -237,7 +237,7 @@ cdef Row row(
 cdef int fill(Params *params, Row row) except -1:
     """The parameters of a metric at their defaults; what has none is left out."""
     memset(params, 0, sizeof(Params))
-    params.k = NO_CUTOFF
+    params.k = PY_SSIZE_T_MAX
     params.reads = row.reads
     params.discounts = row.discounts
     params.erratic = row.erratic
@@ -252,7 +252,7 @@ cdef int fill(Params *params, Row row) except -1:
 
 cdef int set_cutoff(Params *params, Row row, object k) except -1:
     if k is None and row.cutoff != "required":
-        params.k = NO_CUTOFF
+        params.k = PY_SSIZE_T_MAX
         return 0
     if row.cutoff == "none":
         raise ValueError(f"{row.name} takes no cut-off")
@@ -263,7 +263,7 @@ cdef int set_cutoff(Params *params, Row row, object k) except -1:
     except OverflowError:
         params.k = 0
     if params.k < 1:
-        raise ValueError(f"k must be between 1 and {NO_CUTOFF}, not {k!r}")
+        raise ValueError(f"k must be between 1 and {PY_SSIZE_T_MAX}, not {k!r}")
     return 0
 
 
