@@ -99,7 +99,7 @@ cdef double expected_judged(const Query *query, const Params *params) noexcept n
 cdef double unjudged(const Query *query, const Params *params) noexcept nogil:
     """not judged in the top k / k"""
     cdef Py_ssize_t depth = min(params.k, query.n_retrieved)
-    return <double> (depth - judged_found(query, params)) / <double> params.k
+    return <double> (depth - judged_found(query, params)) / params.divisor
 
 
 cdef double expected_unjudged(const Query *query, const Params *params) noexcept nogil:
@@ -119,7 +119,7 @@ cdef double expected_unjudged(const Query *query, const Params *params) noexcept
             / <double> group.size
         )
     # A group without found documents is not listed.
-    return (<double> others + total) / <double> params.k
+    return (<double> others + total) / params.divisor
 
 
 cdef double rbp_residual(const Query *query, const Params *params) noexcept nogil:

@@ -47,7 +47,8 @@ cdef enum Gain:
 
 # One metric with its parameters, as a kernel sees it.
 cdef struct Params:
-    Py_ssize_t k                # cut-off; PY_SSIZE_T_MAX where there is none
+    Py_ssize_t k                # cut-off; PY_SSIZE_T_MAX where there is none, or beyond all ranks
+    double divisor              # the cut-off as a number, for what is divided by it
     Reads reads
     double rel                  # grades from here on are relevant, or have a gain
     Gain gain

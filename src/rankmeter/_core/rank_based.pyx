@@ -11,9 +11,11 @@ from libc.math cimport floor, round
 from rankmeter._core.formulas cimport (
     expected_found, ratio, relevant_found, relevant_judged, relevant_tied, within,
 )
-from rankmeter._core.query cimport FIRST_RELEVANT, RELEVANT, Group, Params, Query
+from rankmeter._core.query cimport FIRST_RELEVANT, PY_SSIZE_T_MAX, RELEVANT, Group, Params, Query
 from rankmeter._core.rounded cimport log_of
 from rankmeter._core.rows cimport row
+
+cdef double DEEPEST = PY_SSIZE_T_MAX // 2       # no ranking is longer, in 32 bits or 64
 
 
 cdef double recall(const Query *query, const Params *params) noexcept nogil:
@@ -29,11 +31,11 @@ cdef double expected_recall(const Query *query, const Params *params) noexcept n
 
 cdef double precision(const Query *query, const Params *params) noexcept nogil:
     """relevant in the top k / k"""
-    return <double> relevant_found(query, params) / <double> params.k
+    return <double> relevant_found(query, params) / params.divisor
 
 
 cdef double expected_precision(const Query *query, const Params *params) noexcept nogil:
-    return expected_found(query, params) / <double> params.k
+    return expected_found(query, params) / params.divisor
 
 
 cdef double hit(const Query *query, const Params *params) noexcept nogil:
@@ -169,12 +171,12 @@ cdef double bing(const Query *query, const Params *params) noexcept nogil:
 cdef double f1(const Query *query, const Params *params) noexcept nogil:
     """2 * relevant in the top k / (k + R), the harmonic mean of precision@k and recall@k"""
     cdef double found = <double> relevant_found(query, params)
-    return 2.0 * found / (<double> params.k + <double> relevant_judged(query, params))
+    return 2.0 * found / (params.divisor + <double> relevant_judged(query, params))
 
 
 cdef double expected_f1(const Query *query, const Params *params) noexcept nogil:
     cdef double found = expected_found(query, params)
-    return 2.0 * found / (<double> params.k + <double> relevant_judged(query, params))
+    return 2.0 * found / (params.divisor + <double> relevant_judged(query, params))
 
 
 cdef double relative_precision(const Query *query, const Params *params) noexcept nogil:
@@ -191,20 +193,21 @@ cdef double expected_relative_precision(const Query *query, const Params *params
 cdef inline Params cut_at_multiple(const Query *query, const Params *params) noexcept nogil:
     """The parameters with the cut-off that R-precision gives itself."""
     cdef Params cut = params[0]
-    cdef double depth = floor(params.numbers[0] * <double> relevant_judged(query, params) + 0.9)
-    cut.k = <Py_ssize_t> min(depth, 4e18)
+    cut.divisor = floor(params.numbers[0] * <double> relevant_judged(query, params) + 0.9)
+    cut.divisor = min(cut.divisor, 4e18)
+    cut.k = <Py_ssize_t> min(cut.divisor, DEEPEST)
     return cut
 
 
 cdef double rprec(const Query *query, const Params *params) noexcept nogil:
     """precision at multiple * R"""
     cdef Params cut = cut_at_multiple(query, params)
-    return ratio(<double> relevant_found(query, &cut), <double> cut.k)
+    return ratio(<double> relevant_found(query, &cut), cut.divisor)
 
 
 cdef double expected_rprec(const Query *query, const Params *params) noexcept nogil:
     cdef Params cut = cut_at_multiple(query, params)
-    return ratio(expected_found(query, &cut), <double> cut.k)
+    return ratio(expected_found(query, &cut), cut.divisor)
 
 
 cdef double interpolated(

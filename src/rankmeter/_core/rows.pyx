@@ -7,6 +7,7 @@ parser, the command line, the documentation and the tests take what they need fr
 from numbers import Integral
 
 from libc.math cimport INFINITY, isfinite
+from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from rankmeter._core.query cimport (
@@ -251,6 +252,7 @@ cdef int fill(Params *params, Row row) except -1:
 
 
 cdef int set_cutoff(Params *params, Row row, object k) except -1:
+    cdef int64_t given          # as wide on every platform, so that names and values are the same
     if k is None and row.cutoff != "required":
         params.k = PY_SSIZE_T_MAX
         return 0
@@ -259,11 +261,13 @@ cdef int set_cutoff(Params *params, Row row, object k) except -1:
     if type(k) is not int and (isinstance(k, bool) or not isinstance(k, Integral)):
         raise TypeError(f"k must be an integer, not {k!r}")
     try:
-        params.k = k
+        given = k
     except OverflowError:
-        params.k = 0
-    if params.k < 1:
-        raise ValueError(f"k must be between 1 and {PY_SSIZE_T_MAX}, not {k!r}")
+        given = 0
+    if given < 1:
+        raise ValueError(f"k must be between 1 and {(1 << 63) - 1}, not {k!r}")
+    params.k = <Py_ssize_t> min(given, <int64_t> PY_SSIZE_T_MAX)
+    params.divisor = <double> given
     return 0
 
 
