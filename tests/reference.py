@@ -260,7 +260,9 @@ def iprec11(
 def yaap(ranked: Ranked, grades: Grades, k: int | None, rel: float = 1.0) -> float:
     """Yet another average precision: the log-odds of the smoothed one."""
     total = _in_order(_precisions(ranked, grades, None, rel))
-    return natural_log((1.0 + total) / (1.0 + _relevant(grades, rel) - total))
+    with _sixty_digits():  # to round once, also where the division of doubles rounds twice
+        odds = float(Decimal(1.0 + total) / Decimal(1.0 + _relevant(grades, rel) - total))
+    return natural_log(odds)
 
 
 def bing(ranked: Ranked, grades: Grades, k: int | None, rel: float = 1.0) -> float:
