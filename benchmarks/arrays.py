@@ -60,11 +60,13 @@ def make_array_input(shape: ArrayShape, metrics: tuple[str, ...]) -> ArrayInput:
 def _rankings(
     rng: np.random.Generator, shape: ArrayShape
 ) -> tuple[npt.NDArray[np.int64], tuple[Array, Array, Array]]:
-    # Steps of different lengths through the ids: no id comes twice, none is near the next.
+    # Steps of different lengths through the ids: no id comes twice, none is near the next. They are
+    # folded, since multiplication alone keeps the steps, and hash tables like steps.
     starts = rng.integers(0, CATALOGUE, (shape.queries, 1))
     steps = 2 * rng.integers(1, CATALOGUE // 2, (shape.queries, 1)) + 1
     reached = starts + steps * np.arange(shape.depth + shape.judged)
     ids = reached * 2_654_435_761 % (1 << 40)
+    ids = (ids ^ ids >> 20) * 6_700_417 % (1 << 40)
     if shape.kind == "structured":  # as of a part of a collection that stands in the upper bits
         ids = np.argsort(ids, axis=1) << 48
     rankings, unseen = ids[:, : shape.depth].copy(), ids[:, shape.depth :]
