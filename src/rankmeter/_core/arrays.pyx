@@ -12,11 +12,12 @@ from cpython.buffer cimport (
 )
 from libc.math cimport ceil, isfinite
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
-from libc.stdlib cimport free, malloc, qsort
+from libc.stdlib cimport free, qsort
 from libc.string cimport memset
 
 from rankmeter._core.ids cimport Probe, Table, look_for, next_alike, put, tag_of_word
 from rankmeter._core.kernels cimport Metrics, complain, complaint
+from rankmeter._core.memory cimport allocate
 from rankmeter._core.query cimport Plan, Query, Values
 from rankmeter._core.ranks cimport (
     MOST_BEST, Scratch, any_nan, best_are_few, find_best, open_table, place_found, real, release,
@@ -316,10 +317,8 @@ cdef int reserve_compact(Compact *compact, Py_ssize_t n) except -1 nogil:
         return 0
     free(compact.labels)
     compact.capacity = 0
-    compact.labels = <double *> malloc(n * (sizeof(double) + 2 * sizeof(Py_ssize_t)))
-    if compact.labels == NULL:
-        with gil:
-            raise MemoryError()
+    compact.labels = NULL
+    compact.labels = <double *> allocate(n, sizeof(double) + 2 * sizeof(Py_ssize_t))
     compact.places = <Py_ssize_t *> (compact.labels + n)
     compact.columns = compact.places + n
     compact.capacity = n
@@ -597,7 +596,8 @@ cdef Py_ssize_t rank_ids(
         n -= 1
     record.n_retrieved = n
     depth = min(n, plan.depth, 0x3FFFFFFF)
-    open_table(scratch, depth, 4, &table)
+    open_table(scratch, depth, 4)
+    table = scratch.table
     for i in range(depth):
         document = ids[i]
         probe = look_for(tag_of_word(<uint64_t> document))

@@ -9,11 +9,12 @@ described here but left to the careful reader, which gives the same digits or sa
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.math cimport floor, isfinite
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free, malloc, qsort, realloc
+from libc.stdlib cimport free, qsort
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from rankmeter._core.ids cimport Probe, Slot, Table, look_for, mix_bytes, next_alike, put
 from rankmeter._core.kernels cimport Metrics, check_shapes, complain, complaint, score_empty
+from rankmeter._core.memory cimport allocate, reallocate
 from rankmeter._core.query cimport Plan, Query, Values
 from rankmeter._core.ranks cimport (
     BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Ties, any_tied, open_table, place_found,
@@ -487,7 +488,6 @@ cdef class Columns:
         cdef Reader reader = self.rows.reader
         cdef Py_ssize_t n = 0, capacity = 0, current = -1, i
         cdef Row row
-        cdef void *grown
         cdef Entry *entry
         cdef Scratch scratch
         cdef int usual
@@ -501,11 +501,7 @@ cdef class Columns:
                 step(&reader, &row)
                 if n == capacity:
                     capacity = max(threshold(1024), 2 * capacity)
-                    grown = realloc(self.entries, capacity * sizeof(Entry))
-                    if grown == NULL:
-                        with gil:
-                            raise MemoryError()
-                    self.entries = <Entry *> grown
+                    self.entries = <Entry *> reallocate(self.entries, capacity, sizeof(Entry))
                 if current < 0 or not same(row.query, self.judged[current].query):
                     current = self.add_query(row.query, n)
                     if current < 0:
@@ -519,9 +515,7 @@ cdef class Columns:
                 self.judged[current].n += 1
         if usual < 0 or not self.n_queries:
             return False
-        self.grades = <double *> malloc(n * sizeof(double))
-        if self.grades == NULL:
-            raise MemoryError()
+        self.grades = <double *> allocate(n, sizeof(double))
         start(&scratch)
         try:
             with nogil:
@@ -544,7 +538,8 @@ cdef class Columns:
         cdef Probe probe
         if n > 0x3FFFFFFF:
             return False
-        open_table(scratch, n, 2, &table)
+        open_table(scratch, n, 2)
+        table = scratch.table
         for i in range(n):
             probe = look_for(entries[i].tag)
             while next_alike(&table, &probe):
@@ -585,18 +580,12 @@ cdef class Columns:
         """Make room for twice as many queries."""
         cdef Py_ssize_t i, size = max(threshold(1024), 2 * (<Py_ssize_t> self.table.mask + 1))
         cdef Probe probe
-        cdef void *grown = realloc(self.judged, size * sizeof(Judged))
-        if grown == NULL:
-            with gil:
-                raise MemoryError()
-        self.judged = <Judged *> grown
-        grown = malloc(size * sizeof(Slot))
-        if grown == NULL:
-            with gil:
-                raise MemoryError()
+        cdef Slot *slots
+        self.judged = <Judged *> reallocate(self.judged, size, sizeof(Judged))
+        slots = <Slot *> allocate(size, sizeof(Slot))
         free(self.table.slots)
-        self.table = Table(<Slot *> grown, <unsigned int> (size - 1), 0)
-        memset(grown, 0, size * sizeof(Slot))
+        self.table = Table(slots, <unsigned int> (size - 1), 0)
+        memset(slots, 0, size * sizeof(Slot))
         for i in range(self.n_queries):
             probe = look_for(self.judged[i].tag)
             while next_alike(&self.table, &probe):
@@ -717,7 +706,6 @@ cdef class Columns:
         cdef Text query
         cdef Judged *judged
         cdef Py_ssize_t place, n_tasks = self.metrics.plan.n_tasks
-        cdef void *grown
         if not read_block(reader, &query, block, scratch):
             return -1
         if block.n == 0:
@@ -744,11 +732,9 @@ cdef class Columns:
                     example[2] = block.documents[0]
             return 1
         if n_strangers[0] % 1024 == 0:
-            grown = realloc(strangers[0], (n_strangers[0] + 1024) * sizeof(Text))
-            if grown == NULL:
-                with gil:
-                    raise MemoryError()
-            strangers[0] = <Text *> grown
+            strangers[0] = <Text *> reallocate(
+                strangers[0], n_strangers[0] + 1024, sizeof(Text)
+            )
         strangers[0][n_strangers[0]] = query
         n_strangers[0] += 1
         return 1
@@ -798,10 +784,7 @@ cdef int reserve_block(Block *block, Py_ssize_t n) except -1 nogil:
     if n <= block.capacity:
         return 0
     larger.capacity = max(2 * n, threshold(1024))
-    larger.documents = <Text *> malloc(larger.capacity * size)
-    if larger.documents == NULL:
-        with gil:
-            raise MemoryError()
+    larger.documents = <Text *> allocate(larger.capacity, size)
     larger.scores = <double *> (larger.documents + larger.capacity)
     larger.tags = <unsigned int *> (larger.scores + larger.capacity)
     if block.n:
@@ -842,7 +825,8 @@ cdef int read_block(Reader *reader, Text *query, Block *block, Scratch *scratch)
         block.n += 1
     if block.n > 0x3FFFFFFF:
         return 0
-    open_table(scratch, block.n, 2, &table)
+    open_table(scratch, block.n, 2)
+    table = scratch.table
     block.table = table
     for i in range(block.n):
         probe = look_for(block.tags[i])
@@ -885,10 +869,7 @@ cdef int break_ties(Block *block, Scratch *scratch, Py_ssize_t n_found) except -
             scores[n_scores] = found[i].score
             n_scores += 1
             n_tied += found[i].tied
-    tied = <Tied *> malloc(n_tied * sizeof(Tied))
-    if tied == NULL:
-        with gil:
-            raise MemoryError()
+    tied = <Tied *> allocate(n_tied, sizeof(Tied))
     n_tied = 0
     for i in range(block.n):
         first = 0

@@ -1,6 +1,7 @@
 """Python's own containers, read in place: what the doors for them share."""
 
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_Check
+from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.object cimport PyObject, PyTypeObject
 
 
@@ -21,6 +22,7 @@ cdef extern from *:
     #endif
     """
     void prefetch "rankmeter_prefetch" (const void *address) noexcept nogil
+    const double EXACT_INTEGERS "9007199254740992.0"    # from 2^53 on, doubles skip integers
 
 cdef enum:
     BATCH = 32              # documents that are asked for before the first is needed
@@ -38,3 +40,28 @@ cdef inline bint read_double(PyObject *value, double *number, PyTypeObject **lat
         latest[0] = Py_TYPE(<object> value)
     number[0] = PyFloat_AS_DOUBLE(<object> value)
     return True
+
+
+cdef inline bint read_integer(PyObject *value, double *number) noexcept:
+    """The double that is an exact integer. False for other types, and where doubles skip some."""
+    if not PyLong_CheckExact(<object> value):
+        return False
+    try:
+        number[0] = PyLong_AsDouble(<object> value)
+    except OverflowError:
+        return False
+    return -EXACT_INTEGERS < number[0] < EXACT_INTEGERS
+
+
+cdef inline double number_of(object value, str where, str what, object document) except? -1:
+    """The double that any object stands for."""
+    try:
+        return PyFloat_AsDouble(value)
+    except TypeError:
+        raise TypeError(
+            f"{where}the {what} of document {document!r} is no number: {value!r}"
+        ) from None
+    except (OverflowError, ValueError) as error:
+        raise ValueError(
+            f"{where}the {what} of document {document!r} is no double: {value!r} ({error})"
+        ) from None

@@ -12,22 +12,23 @@ from operator import index, itemgetter
 
 cimport cython
 from cpython.dict cimport PyDict_Next
-from cpython.float cimport PyFloat_AsDouble
-from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.unicode cimport PyUnicode_CheckExact
 from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, sqrt
-from libc.stdlib cimport free, malloc, qsort
+from libc.stdint cimport uint64_t
+from libc.stdlib cimport free, qsort
 from libc.string cimport memcpy, memset
 
 from rankmeter._core.containers cimport (
-    BATCH, Py_EQ, PyFloat_Type, PyListObject, PyObject_RichCompareBool, prefetch, read_double,
+    BATCH, EXACT_INTEGERS, Py_EQ, PyFloat_Type, PyListObject, PyObject_RichCompareBool, number_of,
+    prefetch, read_double, read_integer,
 )
 from rankmeter._core.ids cimport (
     Probe, Slot, Table, any_escaped, is_exact_id, keys_of, look_for, next_alike, no_id, put, tag_of,
     why_no_id,
 )
 from rankmeter._core.kernels cimport Metrics
+from rankmeter._core.memory cimport allocate
 from rankmeter._core.query cimport Query, Values
 from rankmeter._core.ranks cimport (
     Scratch, place_found, release, reserve_judged, reserve_scores, score_found, start,
@@ -41,7 +42,6 @@ cdef extern from "Python.h":
     int Py_LT
     bint PyUnicode_IS_COMPACT_ASCII(object text)
 
-cdef double EXACT_INTEGERS = 9007199254740992.0     # from 2^53 on, doubles skip integers
 
 cdef extern from "thresholds.h":
     Py_ssize_t threshold "RANKMETER_THRESHOLD" (Py_ssize_t usual) noexcept nogil
@@ -230,9 +230,7 @@ cdef class Union:
         self.scale = SCALES[scale]
         self.k = k
         self.n_parts = len(names)
-        self.parts = <Part *> malloc(max(self.n_parts, 1) * sizeof(Part))
-        if self.parts == NULL:
-            raise MemoryError()
+        self.parts = <Part *> allocate(self.n_parts, sizeof(Part))
         self.documents = []
 
     def __dealloc__(self):
@@ -253,9 +251,7 @@ cdef class Union:
             size = (
                 2 * sizeof(Keyed) + 4 * sizeof(double) + 2 * sizeof(Py_ssize_t)
             )
-            self.memory = <double *> malloc(n * size)
-            if self.memory == NULL:
-                raise MemoryError()
+            self.memory = <double *> allocate(n, size)
             self.sums = self.memory + 2 * n         # behind scores and shares of the parts
             self.counts = self.sums + n
             self.keyed = <Keyed *> (self.counts + n)
@@ -316,9 +312,7 @@ cdef class Union:
             free(self.table.slots)
             self.table.slots = NULL
             self.n_slots = 0
-            self.table.slots = <Slot *> malloc(size * sizeof(Slot))
-            if self.table.slots == NULL:
-                raise MemoryError()
+            self.table.slots = <Slot *> allocate(size, sizeof(Slot))
             self.n_slots = size
         memset(self.table.slots, 0, size * sizeof(Slot))
         self.table.mask = <unsigned int> (size - 1)
@@ -374,13 +368,7 @@ cdef class Union:
                 for j in range(size):
                     value = values[j]
                     if not read_double(value, &number, &floating):
-                        if not PyLong_CheckExact(<object> value):
-                            return -1
-                        try:
-                            number = PyLong_AsDouble(<object> value)
-                        except OverflowError:
-                            return -1
-                        if not -EXACT_INTEGERS < number < EXACT_INTEGERS:
+                        if not read_integer(value, &number):
                             return -1
                     if not isfinite(number) or not is_exact_id(documents[j]):
                         return -1       # the careful path looks closer
@@ -425,9 +413,7 @@ cdef class Union:
             else:
                 where = f"query {query!r}: run {self.names[i]!r}: "
                 read.append(pairs(rankings[i], where, self.scale))
-        sizes = <Py_ssize_t *> malloc(max(self.n_parts, 1) * sizeof(Py_ssize_t))
-        if sizes == NULL:
-            raise MemoryError()
+        sizes = <Py_ssize_t *> allocate(self.n_parts, sizeof(Py_ssize_t))
         try:
             for i in range(self.n_parts):
                 sizes[i] = len(read[i][0])
@@ -594,16 +580,7 @@ cdef tuple pairs(object ranking, str where, Scale scale):
                     large = True
                 scores.append(value)
                 continue
-            try:
-                score = PyFloat_AsDouble(value)
-            except TypeError:
-                raise TypeError(
-                    f"{where}the score of document {document!r} is no number: {value!r}"
-                ) from None
-            except (OverflowError, ValueError) as error:
-                raise ValueError(
-                    f"{where}the score of document {document!r} is no double: {value!r} ({error})"
-                ) from None
+            score = number_of(value, where, "score", document)
             if score != score:
                 raise ValueError(f"{where}the score of document {document!r} is NaN")
             if scale < RANK and not isfinite(score):
@@ -795,14 +772,14 @@ cdef class Mixture:
             n_judged += len(<dict?> judged)
             for ranking in rankings:
                 bound += 0 if ranking is ABSENT else len(ranking)
-        self.starts = <Py_ssize_t *> reserved((self.n_queries + 1) * sizeof(Py_ssize_t))
-        self.first_judged = <Py_ssize_t *> reserved((self.n_queries + 1) * sizeof(Py_ssize_t))
-        self.n_found = <Py_ssize_t *> reserved(self.n_queries * sizeof(Py_ssize_t))
-        self.shares = <double *> reserved(bound * self.n_runs * sizeof(double))
-        self.counts = <double *> reserved(bound * sizeof(double))
-        self.grades = <double *> reserved(n_judged * sizeof(double))
-        self.places = <Py_ssize_t *> reserved(n_judged * sizeof(Py_ssize_t))
-        self.found_grades = <double *> reserved(n_judged * sizeof(double))
+        self.starts = <Py_ssize_t *> allocate(self.n_queries + 1, sizeof(Py_ssize_t))
+        self.first_judged = <Py_ssize_t *> allocate(self.n_queries + 1, sizeof(Py_ssize_t))
+        self.n_found = <Py_ssize_t *> allocate(self.n_queries, sizeof(Py_ssize_t))
+        self.shares = <double *> allocate(<uint64_t> bound * self.n_runs, sizeof(double))
+        self.counts = <double *> allocate(bound, sizeof(double))
+        self.grades = <double *> allocate(n_judged, sizeof(double))
+        self.places = <Py_ssize_t *> allocate(n_judged, sizeof(Py_ssize_t))
+        self.found_grades = <double *> allocate(n_judged, sizeof(double))
         self.starts[0] = self.first_judged[0] = 0
         n_judged = 0
         for i in range(self.n_queries):
@@ -939,10 +916,3 @@ cdef class Mixture:
         only = Values(&values[0, i, 0], &values[1, i, 0], &values[2, i, 0])
         score_found(&self.metrics.plan, False, scratch, n_found, &record, &only)
         return True
-
-
-cdef void *reserved(Py_ssize_t size) except NULL:
-    cdef void *memory = malloc(max(size, 1))
-    if memory == NULL:
-        raise MemoryError()
-    return memory

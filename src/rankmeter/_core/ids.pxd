@@ -50,8 +50,8 @@ cdef inline bint is_exact_id(PyObject *id_) noexcept:
 cdef inline unsigned int tag_of(PyObject *id_) except? 0:
     """The tag of an exact id.
 
-    Strings keep their hash, mostly, which has a seed of its own; that of integers has none, so
-    their value is mixed instead.
+    The hash of text is mixed, with a seed of its own; that of integers is their value, nearly, so
+    they are mixed here.
     """
     cdef Py_hash_t value
     cdef long long number
@@ -60,7 +60,7 @@ cdef inline unsigned int tag_of(PyObject *id_) except? 0:
         value = (<PyASCIIObject *> id_).hash
         if value == -1:
             value = PyObject_Hash(<object> id_)
-        return tag_of_word(<uint64_t> value)
+        return <unsigned int> value
     number = PyLong_AsLongLongAndOverflow(<object> id_, &overflow)
     if overflow:
         return tag_of_large(<object> id_)
@@ -92,7 +92,7 @@ cdef struct Probe:
 
 cdef inline Probe look_for(unsigned int tag) noexcept nogil:
     """A search that has not begun."""
-    return Probe(tag, tag - 1, -1)
+    return Probe(tag, tag, -1)
 
 
 cdef inline bint next_alike(const Table *table, Probe *probe) noexcept nogil:
@@ -100,21 +100,21 @@ cdef inline bint next_alike(const Table *table, Probe *probe) noexcept nogil:
 
     False where there is none: then the search stands at an empty slot.
     """
-    cdef const Slot *slot
-    while True:
-        probe.slot = (probe.slot + 1) & table.mask
-        slot = &table.slots[probe.slot]
-        if slot.place <= table.base:
-            return False
+    cdef const Slot *slot = &table.slots[probe.slot & table.mask]
+    while slot.place > table.base:
+        probe.slot += 1
         if slot.tag == probe.tag:
             probe.place = slot.place - table.base - 1
             return True
+        slot = &table.slots[probe.slot & table.mask]
+    return False
 
 
 cdef inline void put(const Table *table, const Probe *probe, Py_ssize_t place) noexcept nogil:
     """Fill the empty slot at which a search has ended."""
-    table.slots[probe.slot].tag = probe.tag
-    table.slots[probe.slot].place = <int> (table.base + place + 1)
+    cdef Slot *slot = &table.slots[probe.slot & table.mask]
+    slot.tag = probe.tag
+    slot.place = <int> (table.base + place + 1)
 
 
 cdef str why_no_id(object id_)

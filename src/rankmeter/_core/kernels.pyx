@@ -4,10 +4,11 @@ The kernels and their rows stand in rank_based.pyx, graded.pyx, sets.pyx and poo
 """
 
 from libc.math cimport INFINITY, NAN, isfinite
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free
 from libc.string cimport memset
 
 from rankmeter._core.formulas cimport gain_of, ideal_dcg
+from rankmeter._core.memory cimport allocate
 from rankmeter._core.query cimport (
     EXPONENTIAL, FIRST_RELEVANT, GAINS, GRADES, JUDGED, MAPPED, PY_SSIZE_T_MAX, Group, Params, Plan,
     Query, Task, Values,
@@ -64,16 +65,14 @@ cdef void *condense(const Query *query, bint by_group, Query *condensed) except 
     Returns the memory that the condensed query is in, for the caller to free.
     """
     cdef Py_ssize_t i, j, n = 0
-    cdef void *room = malloc(
-        query.n_found * (sizeof(Py_ssize_t) + sizeof(double)) + query.n_groups * sizeof(Group) + 1
+    # there are no more groups than documents
+    cdef void *room = allocate(
+        query.n_found, sizeof(double) + sizeof(Py_ssize_t) + sizeof(Group)
     )
-    cdef Group *groups = <Group *> room
+    cdef double *grades = <double *> room
+    cdef Group *groups = <Group *> (grades + query.n_found)
+    cdef Py_ssize_t *ranks = <Py_ssize_t *> (groups + query.n_groups)
     cdef Group *group
-    cdef double *grades = <double *> (groups + query.n_groups)
-    cdef Py_ssize_t *ranks = <Py_ssize_t *> (grades + query.n_found)
-    if room == NULL:
-        with gil:
-            raise MemoryError()
     condensed[0] = query[0]
     if by_group:
         condensed.n_groups = 0
@@ -319,10 +318,8 @@ cdef class Metrics:
             for _, _, given in specifications
         ]
         total = 2 * sum(map(len, mappings))
-        self.tasks = <Task *> malloc(n * sizeof(Task))
-        self.gains = <double *> malloc(max(1, total) * sizeof(double))
-        if self.tasks == NULL or self.gains == NULL:
-            raise MemoryError()
+        self.tasks = <Task *> allocate(n, sizeof(Task))
+        self.gains = <double *> allocate(total, sizeof(double))
         unexpected = []
         for i, (row, k, given) in enumerate(specifications):
             specify(&self.tasks[i], row, k, given)

@@ -11,16 +11,17 @@ from operator import index, itemgetter
 
 cimport cython
 from cpython.dict cimport PyDict_Next
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_CheckExact
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.math cimport INFINITY, isfinite
-from libc.stdlib cimport free, malloc, qsort, realloc
+from libc.stdlib cimport free, qsort
 from libc.string cimport memcpy, memset
 
 from rankmeter._core.containers cimport (
-    BATCH, Py_EQ, PyFloat_Type, PyListObject, PyObject_RichCompareBool, prefetch, read_double,
+    BATCH, EXACT_INTEGERS, Py_EQ, PyFloat_Type, PyListObject, PyObject_RichCompareBool, number_of,
+    prefetch, read_double, read_integer,
 )
 from rankmeter._core.ids cimport (
     Probe, Table, all_text, any_escaped, is_exact_id, keys_of, look_for, next_alike, no_id, put,
@@ -29,6 +30,7 @@ from rankmeter._core.ids cimport (
 from rankmeter._core.kernels cimport (
     Metrics, check_shapes, complain, complaint, plan_of, score_empty, start_task,
 )
+from rankmeter._core.memory cimport allocate, reallocate
 from rankmeter._core.query cimport Plan, Query, Task, Values
 from rankmeter._core.rows cimport Row, set_parameter
 from rankmeter._core.ranks cimport (
@@ -42,7 +44,6 @@ from rankmeter._core.ids import check_ids, maps_ids, type_mismatch
 cdef extern from "Python.h":
     PyObject *PyDict_GetItemWithError(object mapping, object key) except? NULL
 
-cdef double EXACT_INTEGERS = 9007199254740992.0     # from 2^53 on, doubles skip integers
 cdef Py_ssize_t NOT_EXACT = -2                      # what a fast path answers to other types
 cdef object ONE = 1
 cdef object ALONE = object()                        # the query of a ranking that has none
@@ -75,15 +76,14 @@ cdef int reserve_pool(Pool *pool, Py_ssize_t n) except -1:
         return 0
     n = 2 * n
     free(pool.judged)
+    pool.judged = NULL
     pool.capacity = 0
-    pool.judged = <Judged *> malloc(
-        n * (sizeof(Judged) + sizeof(PyObject *) + sizeof(double) + sizeof(Py_ssize_t))
+    pool.judged = <Judged *> allocate(
+        n, sizeof(Judged) + sizeof(double) + sizeof(PyObject *) + sizeof(Py_ssize_t)
     )
-    if pool.judged == NULL:
-        raise MemoryError()
-    pool.documents = <PyObject **> (pool.judged + n)
-    pool.grades = <double *> (pool.documents + n)
-    pool.places = <Py_ssize_t *> (pool.grades + n)
+    pool.grades = <double *> (pool.judged + n)
+    pool.documents = <PyObject **> (pool.grades + n)
+    pool.places = <Py_ssize_t *> (pool.documents + n)
     pool.capacity = n
     return 0
 
@@ -160,19 +160,6 @@ cdef bint read_exact_judgments(dict qrels, Pool *pool) except -1:
     return True
 
 
-cdef double number(object value, str what, object query, object document) except? -1:
-    try:
-        return PyFloat_AsDouble(value)
-    except TypeError:
-        raise TypeError(
-            f"{where(query)}the {what} of document {document!r} is no number: {value!r}"
-        ) from None
-    except (OverflowError, ValueError) as error:
-        raise ValueError(
-            f"{where(query)}the {what} of document {document!r} is no double: {value!r} ({error})"
-        ) from None
-
-
 cdef int read_judgments(object qrels, object query, Pool *pool) except -1:
     """Fill the pool from any mapping."""
     cdef Py_ssize_t i
@@ -192,7 +179,7 @@ cdef int read_judgments(object qrels, object query, Pool *pool) except -1:
         if document in seen:
             raise ValueError(f"{where(query)}document {document!r} is judged twice")
         seen.add(document)
-        grade = number(value, "grade", query, document)
+        grade = number_of(value, where(query), "grade", document)
         if not isfinite(grade):
             raise ValueError(
                 f"{where(query)}the grade of document {document!r} is not finite: {value!r}"
@@ -264,7 +251,8 @@ cdef Py_ssize_t rank_exact_list(
             return NOT_EXACT
         ids = (<PyListObject *> ranking).ob_item
         depth = min(n, plan.depth)
-        open_table(scratch, depth, 2, &table)
+        open_table(scratch, depth, 2)
+        table = scratch.table
         reserve_judged(scratch, n_sought)
         for i in range(depth):
             if not is_exact_id(ids[i]):
@@ -440,14 +428,7 @@ cdef Py_ssize_t rank_exact_dict(
                 value = batch[j]
                 if read_double(value, &number, &floating):
                     unordered |= number != number
-                elif PyLong_CheckExact(<object> value):
-                    try:
-                        number = PyLong_AsDouble(<object> value)
-                    except OverflowError:
-                        return NOT_EXACT
-                    if not -EXACT_INTEGERS < number < EXACT_INTEGERS:
-                        return NOT_EXACT
-                else:
+                elif not read_integer(value, &number):
                     return NOT_EXACT
                 scores[n + j] = number
             n += size
@@ -457,10 +438,8 @@ cdef Py_ssize_t rank_exact_dict(
             value = PyDict_GetItemWithError(run, <object> documents[j])
             if value == NULL:
                 continue
-            if not read_double(value, &number, &floating):
-                if not PyLong_CheckExact(<object> value):
-                    raise RuntimeError(f"{where(query)}the run changed while it was read")
-                number = PyLong_AsDouble(<object> value)
+            if not read_double(value, &number, &floating) and not read_integer(value, &number):
+                raise RuntimeError(f"{where(query)}the run changed while it was read")
             scratch.found[found].score = number
             scratch.found[found].grade = grades[j]
             scratch.found[found].place = j
@@ -477,7 +456,7 @@ cdef object score_of(object value, object query, object document):
     cdef double score
     if isinstance(value, Integral):
         return index(value)
-    score = number(value, "score", query, document)
+    score = number_of(value, where(query), "score", document)
     if score != score:
         raise ValueError(f"{where(query)}the score of document {document!r} is NaN")
     return score
@@ -500,7 +479,7 @@ cdef bint read_scores(list values, list ids, object query, double *scores) excep
                 continue
             scores[j] = value
             continue
-        scores[j] = number(value, "score", query, ids[j])
+        scores[j] = number_of(value, where(query), "score", ids[j])
         if scores[j] != scores[j]:
             raise ValueError(f"{where(query)}the score of document {ids[j]!r} is NaN")
     return large
@@ -716,14 +695,11 @@ cdef class Judgments:
     cdef int read(self, tuple queries, list judgments) except -1:
         cdef Py_ssize_t i, j, n = len(queries), n_sought, capacity = 0, total = 0
         cdef Pool pool
-        cdef double *grown
         self.queries = queries
         self.documents = []
         self.exact = bytearray(n)
-        self.first_document = <Py_ssize_t *> malloc((n + 1) * sizeof(Py_ssize_t))
-        self.first_grade = <Py_ssize_t *> malloc((n + 1) * sizeof(Py_ssize_t))
-        if self.first_document == NULL or self.first_grade == NULL:
-            raise MemoryError()
+        self.first_document = <Py_ssize_t *> allocate(n + 1, sizeof(Py_ssize_t))
+        self.first_grade = <Py_ssize_t *> allocate(n + 1, sizeof(Py_ssize_t))
         self.first_document[0] = self.first_grade[0] = 0
         memset(&pool, 0, sizeof(Pool))
         try:
@@ -737,10 +713,7 @@ cdef class Judgments:
                     self.documents.append(<object> pool.documents[j])
                 if total + pool.n > capacity:
                     capacity = 2 * (total + pool.n)
-                    grown = <double *> realloc(self.grades, capacity * sizeof(double))
-                    if grown == NULL:
-                        raise MemoryError()
-                    self.grades = grown
+                    self.grades = <double *> reallocate(self.grades, capacity, sizeof(double))
                 if pool.n:
                     memcpy(self.grades + total, pool.grades, pool.n * sizeof(double))
                 total += pool.n
@@ -931,9 +904,7 @@ def score_one(Row row not None, ranked, qrels, k, rel, gain, discount, duplicate
 def score_all(Metrics metrics not None, ranked, qrels, duplicates):
     """Several metrics of one ranking, as a list of floats."""
     cdef Py_ssize_t i
-    cdef double *values = <double *> malloc(metrics.plan.n_tasks * sizeof(double))
-    if values == NULL:
-        raise MemoryError()
+    cdef double *values = <double *> allocate(metrics.plan.n_tasks, sizeof(double))
     try:
         score_alone(&metrics.plan, ranked, qrels, duplicates, values)
         return [values[i] for i in range(metrics.plan.n_tasks)]

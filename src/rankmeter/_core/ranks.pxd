@@ -53,9 +53,7 @@ cdef struct Scratch:
 cdef void start(Scratch *scratch) noexcept nogil
 cdef void release(Scratch *scratch) noexcept nogil
 cdef int reserve_scores(Scratch *scratch, Py_ssize_t n) except -1 nogil
-cdef int open_table(
-    Scratch *scratch, Py_ssize_t n, Py_ssize_t room, Table *table
-) except -1 nogil
+cdef int open_table(Scratch *scratch, Py_ssize_t n, Py_ssize_t room) except -1 nogil
 cdef int reserve_judged(Scratch *scratch, Py_ssize_t n) except -1 nogil
 cdef int reserve_counts(Scratch *scratch, Py_ssize_t n) except -1 nogil
 cdef bint any_nan(const real *scores, Py_ssize_t n) noexcept nogil

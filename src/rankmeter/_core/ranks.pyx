@@ -7,11 +7,13 @@ vectorises); or sort the judged scores and place every score among them.
 """
 
 from libc.math cimport INFINITY, NAN, isfinite
-from libc.stdlib cimport free, malloc, qsort
+from libc.stdint cimport uint64_t
+from libc.stdlib cimport free, qsort
 from libc.string cimport memcpy, memset
 
-from rankmeter._core.ids cimport Slot, Table
+from rankmeter._core.ids cimport Slot
 from rankmeter._core.kernels cimport find_bounds, score, score_expected
+from rankmeter._core.memory cimport allocate
 from rankmeter._core.query cimport Group, Plan, Query, Values
 
 
@@ -79,37 +81,28 @@ cdef void release(Scratch *scratch) noexcept nogil:
     free(scratch.counts)
 
 
-cdef void *allocate(Py_ssize_t size) except NULL nogil:
-    cdef void *memory = malloc(size)
-    if memory == NULL:
-        with gil:
-            raise MemoryError()
-    return memory
-
-
 cdef int reserve_scores(Scratch *scratch, Py_ssize_t n) except -1 nogil:
     if n <= scratch.run_capacity:
         return 0
     free(scratch.scores)
     scratch.scores = NULL
     scratch.run_capacity = 0
-    scratch.scores = <double *> allocate(2 * n * sizeof(double))
+    scratch.scores = <double *> allocate(2 * n, sizeof(double))
     scratch.run_capacity = 2 * n
     return 0
 
 
-cdef int open_table(
-    Scratch *scratch, Py_ssize_t n, Py_ssize_t room, Table *table
-) except -1 nogil:
+cdef int open_table(Scratch *scratch, Py_ssize_t n, Py_ssize_t room) except -1 nogil:
     """An empty table for the ids of a ranking: `n` at most, `room` slots or more for each."""
-    cdef Py_ssize_t size = 16, latest = scratch.table.base + scratch.depth
-    while size < room * n:
+    cdef uint64_t size = 16
+    cdef Py_ssize_t latest = scratch.table.base + scratch.depth
+    while size < <uint64_t> room * n:
         size *= 2
-    if size > scratch.slot_capacity:
+    if size > <uint64_t> scratch.slot_capacity:
         free(scratch.table.slots)
         scratch.table.slots = NULL
         scratch.slot_capacity = 0
-        scratch.table.slots = <Slot *> allocate(size * sizeof(Slot))
+        scratch.table.slots = <Slot *> allocate(size, sizeof(Slot))
         scratch.slot_capacity = size
         latest = LAST_PLACE
     if latest > LAST_PLACE - n:
@@ -118,7 +111,6 @@ cdef int open_table(
     scratch.table.mask = <unsigned int> (size - 1)
     scratch.table.base = latest     # what earlier rankings left behind is empty from now on
     scratch.depth = n
-    table[0] = scratch.table
     return 0
 
 
@@ -129,19 +121,19 @@ cdef int reserve_judged(Scratch *scratch, Py_ssize_t n) except -1 nogil:
     free(scratch.found if scratch.found < scratch.spare else scratch.spare)
     scratch.found = scratch.spare = NULL
     scratch.judged_capacity = 0
-    # one block for all; place_all() looks at targets and columns beyond the last
+    # One block for all, what must stand at multiples of eight first. place_all() looks at four
+    # targets and a column beyond the last.
     scratch.found = <Found *> allocate(
-        2 * n * sizeof(Found) + n * (sizeof(Group) + sizeof(Py_ssize_t) + 3 * sizeof(double))
-        + (n + 1) * sizeof(Py_ssize_t) + (3 * n + 4) * sizeof(double)
+        n + 4, 2 * sizeof(Found) + 6 * sizeof(double) + sizeof(Group) + 2 * sizeof(Py_ssize_t)
     )
     scratch.spare = scratch.found + n
-    scratch.groups = <Group *> (scratch.spare + n)
-    scratch.ranks = <Py_ssize_t *> (scratch.groups + n)
-    scratch.columns = scratch.ranks + n
-    scratch.grades = <double *> (scratch.columns + n + 1)
+    scratch.grades = <double *> (scratch.spare + n)
     scratch.arranged = scratch.grades + n
     scratch.ideal = scratch.arranged + n
     scratch.targets = scratch.ideal + n
+    scratch.groups = <Group *> (scratch.targets + 3 * n + 4)
+    scratch.ranks = <Py_ssize_t *> (scratch.groups + n)
+    scratch.columns = scratch.ranks + n
     scratch.judged_capacity = n
     return 0
 
@@ -152,7 +144,7 @@ cdef int reserve_counts(Scratch *scratch, Py_ssize_t n) except -1 nogil:
     free(scratch.counts)
     scratch.counts = NULL
     scratch.count_capacity = 0
-    scratch.counts = <Py_ssize_t *> allocate(2 * n * sizeof(Py_ssize_t))
+    scratch.counts = <Py_ssize_t *> allocate(2 * n, sizeof(Py_ssize_t))
     scratch.count_capacity = 2 * n
     return 0
 

@@ -6,8 +6,10 @@ the draws are divided. Sums of signed differences are of integers, which have no
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free
 from libc.string cimport memset
+
+from rankmeter._core.memory cimport allocate
 
 cdef enum:
     N_LANES = 2                 # columns that are summed at once: as many as a register holds
@@ -110,11 +112,10 @@ def flip_signs(
         raise ValueError("differences must be filled up, and every column have a threshold")
     hits = [0] * columns
     cdef int64_t reached[N_LANES]
-    tables = <int64_t *> malloc(NIBBLES * 16 * N_LANES * sizeof(int64_t))
-    sums = <int64_t *> malloc(TILE * N_LANES * sizeof(int64_t))
+    # behind the tables of a word, the sums of a tile
+    tables = <int64_t *> allocate((NIBBLES * 16 + TILE) * N_LANES, sizeof(int64_t))
+    sums = tables + NIBBLES * 16 * N_LANES
     try:
-        if tables == NULL or sums == NULL:
-            raise MemoryError
         for column in range(0, columns, N_LANES):
             memset(reached, 0, sizeof(reached))
             with nogil:
@@ -138,7 +139,6 @@ def flip_signs(
                 hits[column + lane] = reached[lane]
     finally:
         free(tables)
-        free(sums)
     return hits
 
 
@@ -241,9 +241,7 @@ def bootstrap_sums(
         raise ValueError("there must be values, filled up to whole lanes")
     if end < begin or sums.shape[0] != end - begin or sums.shape[1] != columns:
         raise ValueError("there must be one row a draw for the sums")
-    drawn = <uint32_t *> malloc(rows * sizeof(uint32_t))
-    if drawn == NULL:
-        raise MemoryError
+    drawn = <uint32_t *> allocate(rows, sizeof(uint32_t))
     with nogil:
         for draw in range(begin, end):
             draw_rows(key, <uint64_t> draw * words, rows, drawn)

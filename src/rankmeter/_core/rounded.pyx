@@ -8,7 +8,8 @@ nothing but the four operations that IEEE 754 fixes, then rounded once.
 cimport cython
 from libc.math cimport fabs, floor, frexp, ldexp
 from libc.stdint cimport uint64_t
-from libc.stdlib cimport malloc
+
+from rankmeter._core.memory cimport allocate
 
 
 cdef struct Pair:       # the number high + low, |low| at most half a unit of high's last place
@@ -86,10 +87,7 @@ cdef cython.pymutex GROWING
 cdef int grow(Py_ssize_t capacity) except -1 nogil:
     global TABLE, CAPACITY, LAST_LOG
     cdef Py_ssize_t rank
-    cdef double *table = <double *> malloc(capacity * sizeof(double))
-    if table == NULL:
-        with gil:
-            raise MemoryError()
+    cdef double *table = <double *> allocate(capacity, sizeof(double))
     table[0] = 0.0                      # there is no rank 0
     for rank in range(1, CAPACITY):
         table[rank] = TABLE[rank]
