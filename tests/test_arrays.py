@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import math
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -1188,3 +1189,10 @@ def test_every_metric_through_every_door(name: str, rng: np.random.Generator) ->
     same(rm.evaluate_scores(scores, judged, metrics), expected)
     same(rm.evaluate_rankings(rankings, judged, metrics), expected)
     same(rm.evaluate_grades(in_order, metrics, ideal=labels), expected)
+
+
+@pytest.mark.skipif(sys.maxsize < 2**32, reason="an array cannot be that long")
+def test_rankings_that_are_too_long() -> None:
+    ids = np.zeros((1, 2**30), np.int32)
+    with pytest.raises(ValueError, match="one ranking has 1073741824 ids to read, which are too"):
+        rm.evaluate_rankings(ids, ([0, 1], [2], [1.0]), "mrr")

@@ -153,7 +153,8 @@ def arrays(rng: random.Random) -> None:
     labels = (generator.integers(0, 4, (n, width)) * (generator.random((n, width)) < 0.3)).astype(
         rng.choice([np.uint8, np.int16, np.int32, np.int64, np.float32, np.float64])
     )
-    if rng.random() < 0.2:
+    wrong = rng.random() < 0.2
+    if wrong:
         bad = rng.choice([math.nan, math.inf, -1])
         target = scores if rng.random() < 0.5 else labels
         if target.dtype.kind == "f" or bad == -1:
@@ -165,6 +166,7 @@ def arrays(rng: random.Random) -> None:
     try:
         ev = rm.evaluate_scores(scores, labels, METRICS, mask=mask)
     except ValueError:
+        assert wrong
         return
     kept = np.ones((n, width), bool) if mask is None else mask
     for row in range(n):
@@ -181,12 +183,14 @@ def rankings(rng: random.Random) -> None:
     ids = np.array(rng.sample(range(2 * width), width), np.int64) << shift
     judged = sorted(rng.sample(range(2 * width), rng.randint(1, width)))
     grades = [float(rng.choice([0, 1, 2])) for _ in judged]
-    if rng.random() < 0.2:
+    wrong = rng.random() < 0.2
+    if wrong:
         ids[rng.randrange(width)] = rng.choice([-1, -5, int(ids[0]), 2**62])
     indices = np.array(judged, np.int64) << shift
     try:
         ev = rm.evaluate_rankings(ids[None], ([0, len(judged)], indices, grades), METRICS)
     except ValueError:
+        assert wrong
         return
     ranked = [i for i in ids.tolist() if i != -1]
     graded = dict(zip(indices.tolist(), grades, strict=True))

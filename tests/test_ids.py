@@ -222,6 +222,33 @@ def test_ids_that_are_not_utf_8_tie_by_their_bytes(tmp_path: Path) -> None:
     assert swept.values[0].tolist() == [1.0, 1.0, 1.0]
 
 
+@pytest.mark.parametrize(
+    "ranking", [np.array(None, object), np.array("2020", "M8[D]"), np.array(7)]
+)
+def test_arrays_without_a_dimension(ranking: Any) -> None:
+    with pytest.raises(TypeError, match="query 'q': a ranking must have one dimension, not none"):
+        rm.evaluate({"q": {"a": 1}}, {"q": ranking}, "mrr")
+
+
+def test_tuples_that_lie_deep_in_each_other() -> None:
+    deep: Any = ()
+    for _ in range(40_000):
+        deep = (deep,)
+    with pytest.raises(TypeError, match="query 'q': rank 1: document a tuple cannot be an id: of"):
+        rm.evaluate({"q": {("a",): 1}}, {"q": [deep]}, "mrr")
+    shallow: Any = ()
+    for _ in range(99):
+        shallow = (shallow,)
+    assert rm.evaluate({"q": {shallow: 1}}, {"q": [shallow]}, "mrr")["mrr"] == 1.0
+    del deep
+
+
+def test_ids_are_escaped_in_notebooks() -> None:
+    ev = rm.evaluate({"<q>": {"<dbpedia:A>": 1}}, {"<q>": ["<dbpedia:B>"]}, "mrr")
+    assert "&lt;dbpedia:A&gt;" in ev._repr_html_()
+    assert "<dbpedia" not in ev._repr_html_()
+
+
 # ---------------------------------------------------------------------------------------------
 # Integers of any size
 
@@ -268,6 +295,18 @@ def test_ids_that_fit_nothing_are_told(tmp_path: Path) -> None:
     assert "same ones" not in repr(found)
     nothing = rm.evaluate({"q": {"a": 0}}, {"q": ["b"]}, "mrr")
     assert nothing.coverage.unmatched == 0
+    for metrics in (["mrr"], ["mrr", "judged@5"], ["mrr", "bpref"]):  # whatever else is looked up
+        holds = rm.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["b"]}, metrics)
+        assert (holds.coverage.unmatched, holds.lost) == (1, ("q", "a", "b"))
+        path.write_text("q Q0 b 1 1 t\n")
+        assert rm.evaluate({"q": {"a": 1, "b": 0}}, path, metrics).lost == ("q", "a", "b")
+    assert rm.evaluate({"q": {"a": 0}}, {"q": ["b"]}, "judged@5").lost is None
+    path.write_text("q Q0 b 1 1 t\n")
+    assert rm.evaluate({"q": {"a": 0}}, path, "judged@5").lost is None
+    part = rm.evaluate({"q0": {"x": 1}}, {"q0": ["y"]}, "mrr")
+    for parts in ([part, nothing], [nothing, part]):
+        whole = rm.concat(parts)
+        assert (whole.coverage.unmatched, whole.lost) == (2, ("q0", "x", "y"))
     both = rm.concat([rm.evaluate({"q0": {"x": 1}}, {"q0": ["y"]}, "mrr"),
                       rm.evaluate({"q9": {"x": 1}}, {"q9": ["y"]}, "mrr")])  # fmt: skip
     assert (both.coverage.unmatched, both.lost) == (2, ("q0", "x", "y"))

@@ -401,12 +401,21 @@ def test_decimals_become_the_nearest_doubles(bits: int) -> None:
     assert read_run(table([("q", "d", Decimal("-0.000001"))], score=kind)) == {"q": {"d": -1e-6}}
 
 
-def test_large_integers_become_the_nearest_doubles() -> None:
-    numbers = [2**53 + 1, 2**63 - 1, 2**62 + 513, -(2**53) - 3]
+def test_large_integers_keep_their_order() -> None:
+    numbers = [2**53 + 1, 2**53, 2**63 - 1, 2**62 + 513, -(2**53) - 3]
     rows = [("q", f"d{n}", n) for n in numbers]
-    assert read_run(table(rows)) == {"q": {f"d{n}": float(n) for n in numbers}}
-    largest = table([("q", "d", 2**64 - 1)], score=pa.uint64())
-    assert read_run(largest) == {"q": {"d": float(2**64 - 1)}}
+    assert read_run(table(rows)) == {"q": {f"d{n}": n for n in numbers}}
+    largest = table([("q", "d", 2**64 - 1), ("q", "e", 2**64 - 2)], score=pa.uint64())
+    assert read_run(largest) == {"q": {"d": 2**64 - 1, "e": 2**64 - 2}}
+    in_order = sorted(numbers, reverse=True)
+    qrels = {"q": {f"d{n}": 1 + i % 3 for i, n in enumerate(in_order)}}
+    want = rm.evaluate(qrels, {"q": {f"d{n}": n for n in numbers}}, METRICS)
+    same(rm.evaluate(qrels, table(rows), METRICS), want)
+    same(rm.evaluate(qrels, io.BytesIO(FILES["parquet"][0](table(rows))), METRICS), want)
+    batches = pa.concat_tables([table(rows[:1]), table(rows[1:])])
+    assert rm.evaluate({"q": {f"d{2**53}": 1}}, batches, "mrr")["mrr"] == 0.25
+    judged = table([("q", "d", 2**53 + 1)], "grade")
+    assert read_qrels(judged) == {"q": {"d": float(2**53)}}
 
 
 @pytest.mark.parametrize(
@@ -645,6 +654,30 @@ def test_integers_of_rows_of_json_match_integers() -> None:
     judged = b'{"query-id": 1, "corpus-id": 7, "score": 1}\n'
     for found in ({1: [8, 7]}, {"1": ["8", "7"]}):
         assert rm.evaluate(io.BytesIO(judged), found, "mrr")["mrr"] == 0.5
+
+
+def test_rows_of_json_with_ids_of_two_kinds_are_text() -> None:
+    rows = [{"query_id": 1, "doc_id": d, "score": s} for d, s in ((7, 1), ("07", 3), (8, 2))]
+    given = json.dumps(rows).encode()
+    lines = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    for run in (given, lines):
+        assert rm.evaluate({1: {7: 1}}, io.BytesIO(run), "mrr")["mrr"] == pytest.approx(1 / 3)
+        with pytest.raises(TypeError, match="can never match str ids"):
+            rm.fuse({"a": {1: {7: 0.5}}, "b": io.BytesIO(run)}, "combsum", norm=None)
+    rows.append({"query_id": "x", "doc_id": 7, "score": 1})
+    ev = rm.evaluate({1: {7: 1}}, io.BytesIO(json.dumps(rows).encode()), "mrr")
+    assert (ev["mrr"], ev.coverage.unjudged) == (pytest.approx(1 / 3), 1)
+
+
+def test_large_integers_of_rows_of_json_keep_their_order() -> None:
+    for base in (2**53, 10**400):
+        scores = {"y": base, "x": base + 1}
+        rows = [{"query_id": "q", "doc_id": d, "score": s} for d, s in scores.items()]
+        for qrels in ({"q": {"x": 1}}, io.BytesIO(b"q 0 x 1\n")):
+            run = io.BytesIO(json.dumps(rows).encode())
+            assert rm.evaluate(qrels, run, "mrr")["mrr"] == 1.0
+        again = [io.BytesIO(json.dumps(rows).encode()) for _ in range(2)]
+        assert list(rm.fuse({"a": again[0], "b": again[1]}, "rrf")["q"]) == ["x", "y"]
 
 
 def test_columns_that_there_are_not() -> None:

@@ -22,6 +22,7 @@ from rankmeter.mistakes import Mistakes
 from rankmeter.texts import Grouped
 
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
+_EXACT_INTEGERS = 2**53  # from here on doubles skip integers
 _TOGETHER = 1 << 16  # rows that are scored at once, so that threads have something to share
 
 
@@ -146,6 +147,8 @@ class Table:
         *ids, numbers = [self._ids(column) for column in batch[:2]] + [self._numbers(batch[2])]
         if any(column.null_count for column in (*ids, numbers)):
             return None
+        if self._arrow.types.is_integer(numbers.type):
+            return None
         values = numbers.to_numpy()
         if self._ranked and not (np.isfinite(values) & (values == np.floor(values))).all():
             return None
@@ -159,10 +162,16 @@ class Table:
         return column.cast(self._arrow.large_string())
 
     def _numbers(self, column: Any) -> Any:
+        """Doubles, or integers which these would round together."""
         column = self._decoded(column)
         if self._arrow.types.is_decimal(column.type):
             column = column.cast(self._arrow.string())  # Arrow itself would round more than once
-        return column.cast(self._arrow.float64(), safe=False)  # to the nearest
+        doubles = column.cast(self._arrow.float64(), safe=False)  # to the nearest
+        if self._chosen.role == "score" and self._arrow.types.is_integer(column.type):
+            values = doubles.to_numpy(zero_copy_only=False)
+            if (np.abs(values) >= _EXACT_INTEGERS).any():
+                return column
+        return doubles
 
     def _decoded(self, column: Any) -> Any:
         types = self._arrow.types

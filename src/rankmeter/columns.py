@@ -81,6 +81,15 @@ def _named(role: str, there: list[str], columns: Mapping[str, str]) -> str:
     return alike[0] if len(alike) == 1 else role
 
 
+def _as_double(number: float) -> float:
+    """Return the double that a number is; an integer that is none stays what it is."""
+    try:
+        double = float(number)
+    except OverflowError:
+        return number
+    return number if type(number) is int and double != number else double
+
+
 class CheckedRows:
     """Rows that are put together one by one.
 
@@ -95,7 +104,8 @@ class CheckedRows:
     Attributes
     ----------
     queries : dict
-        From query to document to number; ranks are negative.
+        From query to document to number, doubles but for integers that are none; ranks are
+        negative.
     """
 
     def __init__(self, columns: Columns, mistakes: Mistakes, word: str) -> None:
@@ -109,6 +119,9 @@ class CheckedRows:
         """Add the row of this place, or return what is wrong with it."""
         _, _, noun, role = self._columns
         documents = self.queries.setdefault(query, {})
+        number = _as_double(number)
+        if role != "score" and type(number) is not float:
+            return f"{noun} is no double"
         if not (-np.inf <= number <= np.inf):
             return f"{noun} is NaN"
         if abs(number) == np.inf and role != "score":

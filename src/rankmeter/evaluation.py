@@ -47,7 +47,7 @@ Names = Mapping[str, str] | Mapping[str, Mapping[str, str]] | None
 Errors = Literal["raise", "collect"]
 
 
-_FOUND = 2  # of the marks of a query: a document that is sought was found
+_FOUND = 2  # of the marks of a query: a relevant document was found
 
 
 class Coverage(NamedTuple):
@@ -66,8 +66,9 @@ class Coverage(NamedTuple):
     no_relevant : int
         Judged queries without a document of grade 1 or higher.
     unmatched : int
-        The evaluated queries, if for none of them a relevant document was found in the run, as deep
-        as the metrics look: then the ids may not be the same ones. Otherwise 0.
+        The evaluated queries, if for none of them a document of grade 1 or higher was found in the
+        run, as deep as the metrics look, though there are some: then the ids may not be the same
+        ones. Otherwise 0.
     """
 
     judged: int
@@ -137,9 +138,11 @@ class Evaluation:
         retrieved: npt.NDArray[np.bool_],
         answerable: npt.NDArray[np.bool_],
         lost: tuple[Any, Any, Any] | None = None,
+        found: bool = True,
         numbered: bool = False,
     ) -> None:
         self.lost = lost
+        self._found = found  # a relevant document, for some query
         self._query_ids = query_ids
         self._numbered = numbered  # the ids are places of rows, and nobody's names
         self.metrics = tuple(metrics)
@@ -499,7 +502,10 @@ class Evaluation:
         return f"{table}\n{self._summary()}"
 
     def _repr_html_(self) -> str:
-        return render(["metric", "mean"], self._rows(), "html") + f"<p>{self._summary()}</p>"
+        from html import escape  # its table of entities is large
+
+        table = render(["metric", "mean"], self._rows(), "html")
+        return f"{table}<p>{escape(self._summary())}</p>"
 
 
 class Bounds(NamedTuple):
@@ -570,9 +576,9 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
             "all by query_ids=, or none"
         )
     coverage = Coverage(*np.sum([part.coverage for part in parts], axis=0).tolist())
-    lost = next((part.lost for part in parts if part.lost is not None), None)
-    if coverage.unmatched < coverage.evaluated:  # in another part something was found
-        coverage, lost = coverage._replace(unmatched=0), None
+    found = any(part._found for part in parts)
+    lost = None if found else next((part.lost for part in parts if part.lost is not None), None)
+    coverage = coverage._replace(unmatched=0 if lost is None else coverage.evaluated)
     queries = range(sum(map(len, parts))) if numbered else _queries_of_all(parts)
     return Evaluation(
         queries,
@@ -584,6 +590,7 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
         retrieved=np.concatenate([part._retrieved for part in parts]),
         answerable=np.concatenate([part._answerable for part in parts]),
         lost=lost,
+        found=found,
         numbered=numbered,
     )
 
@@ -791,8 +798,9 @@ class Evaluator:
         integers = integers.among(given.integers)
         judged = self._of_text(given.integers)
         if isinstance(judged, Judgments):
-            left = integers if judged is self._judgments else NO_INTEGERS
-            found = mapping_of(given.carefully(mistakes), left)
+            queries = given.carefully(mistakes)
+            integers = integers.among(given.integers)
+            found = mapping_of(queries, integers if judged is self._judgments else NO_INTEGERS)
             unjudged = _score_mappings(judged, [found], ties, duplicates, filled, marks, lost)
         else:
             unjudged = self._score_rows(judged, given.pieces(), ties, threads, filled, marks, lost)
@@ -802,7 +810,7 @@ class Evaluator:
                 rows = rows_of(given.carefully(mistakes))
                 unjudged = self._score_rows(judged, iter([rows]), ties, 1, filled, marks, lost)
                 assert unjudged is not None
-        if integers.queries:
+        if integers.among(given.integers).queries:
             unjudged = list(map(int, unjudged))
             lost = [(int(query), *documents) for query, *documents in lost]
         return filled, marks, unjudged, lost
@@ -875,22 +883,23 @@ class Evaluator:
                 f"no query in common: the qrels have {_sample(queries)}, "
                 f"the run has {_sample(others)}" + type_mismatch(others, queries)
             )
+        found = bool((marks & _FOUND).any())
         coverage = Coverage(
             judged=len(queries),
             evaluated=evaluated,
             missing=len(queries) - evaluated,
             unjudged=len(others),
             no_relevant=len(queries) - int(answerable.sum()),
-            unmatched=0 if (marks & _FOUND).any() or not lost else evaluated,
+            unmatched=0 if found or not lost else evaluated,
         )
         example = None
         if coverage.unmatched:
             example = min(lost, key=lambda one: queries.index(one[0]))
         if coverage.missing and missing == "error":
-            absent = [q for q, found in zip(queries, retrieved, strict=True) if not found]
+            absent = [q for q, there in zip(queries, retrieved, strict=True) if not there]
             raise ValueError(f"the run lacks {_sample(absent)} of the qrels")
         if coverage.missing and missing == "skip":
-            queries = tuple(q for q, found in zip(queries, retrieved, strict=True) if found)
+            queries = tuple(q for q, there in zip(queries, retrieved, strict=True) if there)
             values, lowest, highest = values[retrieved], lowest[retrieved], highest[retrieved]
             answerable = answerable[retrieved]
             retrieved = retrieved[retrieved]
@@ -904,6 +913,7 @@ class Evaluator:
             retrieved=retrieved,
             answerable=answerable,
             lost=example,
+            found=found,
         )
 
 
@@ -930,7 +940,8 @@ def evaluate(
     run : mapping, path, binary file or table
         ``{query: [ids, best first]}`` or ``{query: {id: score}}``, or a file or table. A list is
         read only as deep as the metrics need, and duplicates are looked for in what is read.
-        Scores are numbers or anything with ``__float__``; integers of any size order as integers.
+        Scores are numbers or anything with ``__float__``; integers of any size order as integers,
+        those of tables and JSON too, while text is read as doubles.
     metrics : str, Metric, measure of ir_measures, or sequence of these
         Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
     ties : {"docid", "input", "expected"}

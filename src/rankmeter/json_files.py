@@ -165,6 +165,11 @@ class JsonRows:
     lines : bool
         Whether it holds lines of objects, not one list of them.
 
+    Attributes
+    ----------
+    integers : Integers
+        Whether the ids are integers: in the first row, and once all rows are read, in all of them.
+
     Raises
     ------
     OSError
@@ -226,14 +231,11 @@ class JsonRows:
         if missing := [name for name in names if name not in content]:
             raise _WrongError(f"no {missing[0]}")
         query, document, number = (content[name] for name in names)
+        self.integers = self.integers.among(Integers(type(query) is int, type(document) is int))
         if type(number) not in (float, int, bool):
             raise _WrongError(f"{names[2]} is {_kind(number)}, not a number")
-        try:
-            ids = [_encoded(query, names[0]), _encoded(document, names[1])]
-            wrong = rows.add(place, ids[0], ids[1], float(number))
-        except OverflowError:
-            wrong = f"{names[2]} is no double"
-        if wrong:
+        ids = [_encoded(query, names[0]), _encoded(document, names[1])]
+        if wrong := rows.add(place, ids[0], ids[1], number):
             raise _WrongError(wrong)
 
 

@@ -320,12 +320,22 @@ def _tag(line: bytes) -> bytes:
 
 
 def rows_of(queries: Grouped) -> Rows:
-    """Give the core what was read carefully."""
+    """Give the core what was read carefully.
+
+    Where doubles would round scores together that are integers, it gets their places in the order.
+    """
     sizes = [len(documents) for documents in queries.values()]
     names = [q for q, n in zip(queries, sizes, strict=True) for _ in range(n)]
     ids = [d for documents in queries.values() for d in documents]
-    numbers = [x for documents in queries.values() for x in documents.values()]
+    numbers = [x for documents in queries.values() for x in _doubles(list(documents.values()))]
     return Rows.of_columns(*_column(names), *_column(ids), np.array(numbers, np.float64))
+
+
+def _doubles(numbers: list[float]) -> list[float]:
+    if int not in map(type, numbers):
+        return numbers
+    places = {number: place for place, number in enumerate(sorted(set(numbers)))}
+    return [float(places[number]) for number in numbers]
 
 
 def _column(texts: list[bytes]) -> tuple[Any, Any]:

@@ -595,7 +595,10 @@ cdef Py_ssize_t rank_ids(
     while n > 0 and ids[n - 1] == pad:
         n -= 1
     record.n_retrieved = n
-    depth = min(n, plan.depth, 0x3FFFFFFF)
+    depth = min(n, plan.depth)
+    if depth > 0x3FFFFFFF:
+        with gil:
+            raise ValueError(f"one ranking has {depth} ids to read, which are too many")
     open_table(scratch, depth, 4)
     table = scratch.table
     for i in range(depth):

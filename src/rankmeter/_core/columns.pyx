@@ -17,8 +17,8 @@ from rankmeter._core.kernels cimport Metrics, check_shapes, complain, complaint,
 from rankmeter._core.memory cimport allocate, reallocate
 from rankmeter._core.query cimport Plan, Query, Values
 from rankmeter._core.ranks cimport (
-    BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Ties, any_tied, open_table, place_found,
-    places_by_grade, release, reserve_judged, score_found, start, ties_of,
+    BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Ties, any_relevant, any_tied, open_table,
+    place_found, places_by_grade, release, reserve_judged, score_found, start, ties_of,
 )
 
 
@@ -726,7 +726,7 @@ cdef class Columns:
                 retrieved[place] = 3
             else:
                 retrieved[place] = 1
-                if judged.n_sought:
+                if judged.n_sought and self.grades[judged.first] >= 1.0:
                     example[0] = query
                     example[1] = self.entries[judged.first].document
                     example[2] = block.documents[0]
@@ -742,14 +742,14 @@ cdef class Columns:
     cdef bint score(
         self, Py_ssize_t place, Block *block, Ties order, Scratch *scratch, Values values
     ) except -1 nogil:
-        """Score one query, whose documents are in a table; returns whether one was sought and
+        """Score one query, whose documents are in a table; returns whether a relevant one was
         found."""
         cdef Judged *judged = &self.judged[place]
         cdef Entry *entries = self.entries + judged.first
         cdef const Plan *plan = &self.metrics.plan
         cdef Query record
         cdef Py_ssize_t i, n_found = 0
-        cdef bint found_any
+        cdef bint any_found
         cdef Probe probe
         reserve_judged(scratch, judged.n_sought)
         for i in range(judged.n_sought):
@@ -761,7 +761,6 @@ cdef class Columns:
                     scratch.found[n_found].grade = entries[i].grade
                     n_found += 1
                     break
-        found_any = n_found > 0
         record.n_retrieved = block.n
         record.n_judged = judged.n
         record.n_ideal = judged.n_sought
@@ -769,10 +768,11 @@ cdef class Columns:
         n_found = place_found[double](
             block.scores, block.n, scratch, n_found, plan, order == BY_INPUT
         )
+        any_found = any_relevant(scratch, n_found)
         if order == BY_ID and any_tied(scratch, n_found):
             break_ties(block, scratch, n_found)
         score_found(plan, order == EXPECTED, scratch, n_found, &record, &values)
-        return found_any
+        return any_found
 
 
 # Runs

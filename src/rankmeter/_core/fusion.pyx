@@ -24,8 +24,8 @@ from rankmeter._core.containers cimport (
     prefetch, read_double, read_integer,
 )
 from rankmeter._core.ids cimport (
-    Probe, Slot, Table, any_escaped, is_exact_id, keys_of, look_for, next_alike, no_id, put, tag_of,
-    why_no_id,
+    Probe, Slot, Table, any_escaped, is_exact_id, keys_of, kinds_mismatch, kinds_of, look_for,
+    next_alike, no_id, put, tag_of, why_no_id,
 )
 from rankmeter._core.kernels cimport Metrics
 from rankmeter._core.memory cimport allocate
@@ -435,15 +435,14 @@ cdef class Union:
     cdef int check_kinds(self, object query) except -1:
         """Refuse runs whose ids are of types that can never match."""
         cdef Py_ssize_t i, j, k
-        cdef list ids = []
+        cdef list kinds = []
         if len({type(document) for document in self.documents}) < 2:
             return 0
         for i in range(self.n_parts):
             places = [self.parts[i].places[j] for j in range(self.parts[i].n)]
-            ids.append([self.documents[place] for place in places])
-        for i in range(self.n_parts):
+            kinds.append(kinds_of([self.documents[place] for place in places]))
             for k in range(i):
-                mismatch = type_mismatch(ids[k], ids[i])
+                mismatch = kinds_mismatch(kinds[k], kinds[i])
                 if mismatch:
                     raise TypeError(
                         f"query {query!r}: no document of run {self.names[k]!r} can be in run "

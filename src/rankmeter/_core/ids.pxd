@@ -117,8 +117,10 @@ cdef inline void put(const Table *table, const Probe *probe, Py_ssize_t place) n
     slot.place = <int> (table.base + place + 1)
 
 
-cdef str why_no_id(object id_)
+cdef str why_no_id(object id_, int depth=*)
 cdef object no_id(str what, object id_, str why)
 cdef bint all_text(dict mapping) noexcept
 cdef bint any_escaped(list ids) except -1
 cdef list keys_of(list ids, bint escaped)
+cdef dict kinds_of(object ids)
+cdef str kinds_mismatch(dict ours, dict theirs)

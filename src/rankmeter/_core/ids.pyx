@@ -20,6 +20,7 @@ cdef extern from "dict_keys.h":
 
 SEED = int.from_bytes(urandom(8), "little")
 
+cdef int DEEPEST = 100                  # tuples within tuples
 cdef set PLAIN = {str, int, bytes}      # types of which every object may be an id; grows
 cdef Py_ssize_t MOST_PLAIN = 100        # classes made on the fly are not kept for ever
 
@@ -49,7 +50,7 @@ cdef unsigned int tag_of_large(object number) except? 0:
     return <unsigned int> (mix_bytes(PyBytes_AS_STRING(digits), PyBytes_GET_SIZE(digits)) >> 32)
 
 
-cdef str why_no_id(object id_):
+cdef str why_no_id(object id_, int depth=0):
     """Why this can be no id; "" where it may be one."""
     kind = type(id_)
     if kind in PLAIN:
@@ -61,10 +62,12 @@ cdef str why_no_id(object id_):
             PLAIN.add(kind)
         return ""
     if isinstance(id_, tuple):
+        if depth == DEEPEST:
+            return "tuples lie too deep in each other"
         for part in id_:
-            why = why_no_id(part)
+            why = why_no_id(part, depth + 1)
             if why:
-                return f"of {part!r:.80} in it: {why}"
+                return why if depth else f"of {text_of(part)} in it: {why}"
     try:
         value = hash(id_)
         if not id_ == id_:
@@ -83,9 +86,17 @@ cdef str why_no_id(object id_):
 cdef str AS_LIST = "pass the numbers, for example with .tolist() or .item()"
 
 
+cdef str text_of(object id_):
+    """What it looks like, as far as that can be told."""
+    try:
+        return f"{id_!r:.80}"
+    except RecursionError:
+        return f"a {type(id_).__name__}"
+
+
 cdef object no_id(str what, object id_, str why):
     """The error. `what` says where it stands, such as "query 'q': document"."""
-    return TypeError(f"{what} {id_!r:.80} cannot be an id: {why}")
+    return TypeError(f"{what} {text_of(id_)} cannot be an id: {why}")
 
 
 def check_ids(ids, str what not None):
@@ -196,7 +207,11 @@ def type_mismatch(ids, others):
     ----------
     ids, others : iterables of hashable
     """
-    ours, theirs = kinds_of(ids), kinds_of(others)
+    return kinds_mismatch(kinds_of(ids), kinds_of(others))
+
+
+cdef str kinds_mismatch(dict ours, dict theirs):
+    """The same for the kinds of two collections."""
     if not ours or not theirs:
         return ""
     for kind, id_ in ours.items():

@@ -34,8 +34,9 @@ from rankmeter._core.memory cimport allocate, reallocate
 from rankmeter._core.query cimport Plan, Query, Task, Values
 from rankmeter._core.rows cimport Row, set_parameter
 from rankmeter._core.ranks cimport (
-    BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Ties, any_tied, finish, open_table, place_found,
-    places_by_grade, release, reserve_judged, reserve_scores, score_found, start, ties_of,
+    BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Ties, any_relevant, any_tied, finish, open_table,
+    place_found, places_by_grade, release, reserve_judged, reserve_scores, score_found, start,
+    ties_of,
 )
 
 from rankmeter._core.ids import check_ids, maps_ids, type_mismatch
@@ -572,13 +573,13 @@ cdef list as_list(object ranking, object query):
         raise TypeError(f"{where(query)}a {kind} has no order: pass a list of ids, best first")
     if hasattr(ranking, "tolist"):
         ranking = ranking.tolist()
+        if not isinstance(ranking, list):
+            raise TypeError(f"{where(query)}a ranking must have one dimension, not none")
     elif not hasattr(ranking, "__getitem__") or not hasattr(ranking, "__len__"):
         raise TypeError(
             f"{where(query)}a ranking must be a sequence of document ids, not {kind}: "
             "pass list(...) of it"
         )
-    if isinstance(ranking, (int, float, str, bytes)):
-        raise TypeError(f"{where(query)}a ranking must have one dimension, not none")
     return list(ranking)
 
 
@@ -749,19 +750,22 @@ cdef class Judgments:
         values : float64 array, 3 x queries x metrics
             The values, and the lowest and the highest that an order of equal scores can give.
         retrieved : uint8 array, queries
-            1, or 3 where a document that is sought was found.
+            1, or 3 where a relevant document was found.
         lost : list, optional
-            Extended by (query, sought document, retrieved document) of the first query of the run
-            for which none was found.
+            Extended by (query, relevant document, retrieved document) of the first query of the run
+            that has relevant documents and for which none was found.
         """
         cdef Py_ssize_t i, n_found
+        cdef bint any_found, all_exact
         cdef Scratch scratch
         cdef Query record
         cdef Values row
         cdef Ties order = ties_of(ties)
         cdef bint keep_first = keeps_first(duplicates)
         check_shapes(&self.plan, len(self.queries), values, retrieved)
-        if not all_text(run):
+        with cython.critical_section(run):
+            all_exact = all_text(run)
+        if not all_exact:
             check_ids(run, "query")
         self.metrics.require_expectations(order == EXPECTED)
         start(&scratch)
@@ -772,10 +776,12 @@ cdef class Judgments:
                     continue
                 n_found = self.find(i, ranking, order, keep_first, &scratch, &record)
                 row = Values(&values[0, i, 0], &values[1, i, 0], &values[2, i, 0])
-                if n_found == 0 and record.n_ideal and not lost and lost is not None:
-                    self.tell_lost(i, ranking, lost)
+                any_found = any_relevant(&scratch, n_found)
+                if not any_found and lost is not None and not lost:
+                    if record.n_ideal and record.ideal[0] >= 1.0:
+                        self.tell_lost(i, ranking, lost)
                 score_found(&self.plan, order == EXPECTED, &scratch, n_found, &record, &row)
-                retrieved[i] = 3 if n_found else 1
+                retrieved[i] = 3 if any_found else 1
         finally:
             release(&scratch)
 

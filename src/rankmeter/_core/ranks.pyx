@@ -567,6 +567,15 @@ cdef Py_ssize_t find_best(
 # From found documents to a record. What query.pxd promises is made true here, whatever the door has
 # found: the input may have changed under it.
 
+cdef bint any_relevant(const Scratch *scratch, Py_ssize_t n_found) noexcept nogil:
+    """Whether a document of grade 1 or higher was found."""
+    cdef Py_ssize_t i
+    for i in range(n_found):
+        if scratch.found[i].grade >= 1.0:
+            return True
+    return False
+
+
 cdef bint any_tied(const Scratch *scratch, Py_ssize_t n_found) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n_found):

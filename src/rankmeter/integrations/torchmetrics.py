@@ -55,6 +55,9 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
     is_differentiable = False
     higher_is_better = True
     full_state_update = False
+    preds: list[torch.Tensor]
+    target: list[torch.Tensor]
+    indexes: list[torch.Tensor]
 
     def __init__(
         self,
