@@ -92,6 +92,17 @@ def test_the_top_score_is_the_default(tmp_path: Path) -> None:
     assert rm.risk_coverage(ev, "hit@1", run=path).to_dict() == curve.to_dict()
 
 
+@pytest.mark.parametrize("base", [2**53, 1_700_000_000_000_000_000])
+def test_large_integers_order_as_integers(base: int) -> None:
+    ev = rm.evaluate({"x": {"a": 1}, "y": {"a": 1}}, {"x": ["a"], "y": ["b"]}, "mrr")
+    given = {"x": base + 1, "y": base}
+    curve = rm.risk_coverage(ev, "mrr", given)
+    assert curve.risk.tolist() == [0.0, 0.5]
+    assert curve.confidence.tolist() == [float(base + 1), float(base)]
+    run = {query: {"a": score} for query, score in given.items()}
+    assert rm.risk_coverage(ev, "mrr", run=run).risk.tolist() == [0.0, 0.5]
+
+
 def test_a_perfect_system_has_no_risk() -> None:
     curve = rm.risk_coverage(evaluation([1] * 10), "mrr", dict.fromkeys(range(10), 0.3))
     assert curve.risk.tolist() == [0] * 10

@@ -934,7 +934,10 @@ def check_damage(side: str, data: bytes, threads: int) -> None:
         given[side] = read(io.BytesIO(data))
         return rm.evaluate(**given, metrics=METRICS)
 
-    alike(ours, outcome(carefully))
+    expected = outcome(carefully)
+    if ours == f"<file>: {expected}":  # grades of a file are told with its name
+        return
+    alike(ours, expected)
 
 
 @settings(max_examples=400)

@@ -1,4 +1,4 @@
-"""Means, spreads and the margins of means, the same digits on every platform."""
+"""Means, spreads and the margins of means, the same digits on every platform; numbers in order."""
 
 from __future__ import annotations
 
@@ -33,3 +33,14 @@ def margin_of_mean(deviation: float, count: int, confidence: float) -> float:
     if count < 2:
         return math.inf
     return t_quantile((1.0 + confidence) / 2.0, count - 1) * deviation / math.sqrt(count)
+
+
+def ordered(numbers: list[float]) -> list[float]:
+    """Return the numbers; or doubles in the same order, if there are integers among them.
+
+    Integers are what doubles would round, and make the same as their neighbours.
+    """
+    if int not in map(type, numbers):
+        return numbers
+    places = {number: place for place, number in enumerate(sorted(set(numbers)))}
+    return [float(places[number]) for number in numbers]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from rankmeter._core.ids import type_mismatch
 from rankmeter.evaluation import Evaluation, Format, Names, Run
 from rankmeter.ids import integers_of
 from rankmeter.metrics import Metric
+from rankmeter.moments import ordered
 from rankmeter.runs import whole_mapping
 from rankmeter.tables import render
 
@@ -183,14 +186,15 @@ def risk_coverage(
         confidence = _top_scores(whole)
         if mismatch := type_mismatch(whole, ev.query_ids):
             raise TypeError(f"evaluation and run have no query in common{mismatch}")
-        numbers = np.array([confidence.get(query, -math.inf) for query in ev.query_ids])
+        numbers = [confidence.get(query, -math.inf) for query in ev.query_ids]
     else:
         numbers = _confidences(confidence, ev.query_ids)
 
     n = len(values)
-    order = np.argsort(-numbers, kind="stable")
+    levels = np.array(ordered(numbers))
+    order = np.argsort(-levels, kind="stable")
     coverage = np.arange(1, n + 1) / n
-    risk = _risks(values[order], numbers[order])
+    risk = _risks(values[order], levels[order])
     oracle = _risks(np.sort(values)[::-1], np.arange(n, 0, -1.0))
     random = _risks(values, np.zeros(n))
     area, random_area, oracle_area = (
@@ -199,7 +203,7 @@ def risk_coverage(
     return RiskCoverage(
         str(metric),
         tuple(ev.query_ids[i] for i in order.tolist()),
-        _protected(numbers[order]),
+        _protected(np.array(numbers, np.float64)[order]),
         _protected(coverage),
         _protected(risk),
         _protected(random),
@@ -239,7 +243,7 @@ def _top_scores(run: Mapping[Any, Any]) -> dict[Any, float]:
     return tops
 
 
-def _confidences(given: Any, queries: tuple[Any, ...]) -> Array:
+def _confidences(given: Any, queries: tuple[Any, ...]) -> list[float]:
     if not hasattr(given, "keys") or not hasattr(given, "get"):
         raise TypeError(
             f"confidence must be a mapping from query to number, not {type(given).__name__}"
@@ -247,10 +251,11 @@ def _confidences(given: Any, queries: tuple[Any, ...]) -> Array:
     missing = [query for query in queries if query not in given]
     if missing:
         raise ValueError(f"{len(missing)} queries have no confidence, such as {missing[0]!r}")
-    return np.array([_number(query, given[query]) for query in queries])
+    return [_number(query, given[query]) for query in queries]
 
 
 def _number(query: Any, value: Any) -> float:
+    """Return a double; an integer where that would round it."""
     if isinstance(value, (str, bytes)):
         raise TypeError(f"query {query!r}: {value!r} is no number")
     try:
@@ -261,7 +266,7 @@ def _number(query: Any, value: Any) -> float:
         raise ValueError(f"query {query!r}: {value!r} is no double ({error})") from None
     if math.isnan(number):
         raise ValueError(f"query {query!r}: a confidence or a score is NaN")
-    return number
+    return index(value) if isinstance(value, Integral) and value != number else number
 
 
 def _protected(array: Array) -> Array:

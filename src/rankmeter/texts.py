@@ -30,6 +30,7 @@ from rankmeter._core.columns import LONGEST_LINE, Rows, last_query, number_of
 from rankmeter.files import QUERY_COLUMN, Source
 from rankmeter.ids import NO_INTEGERS
 from rankmeter.mistakes import Mistakes, count, shown
+from rankmeter.moments import ordered
 
 Grouped = dict[bytes, dict[bytes, float]]  # query to document to number
 
@@ -327,15 +328,8 @@ def rows_of(queries: Grouped) -> Rows:
     sizes = [len(documents) for documents in queries.values()]
     names = [q for q, n in zip(queries, sizes, strict=True) for _ in range(n)]
     ids = [d for documents in queries.values() for d in documents]
-    numbers = [x for documents in queries.values() for x in _doubles(list(documents.values()))]
+    numbers = [x for documents in queries.values() for x in ordered(list(documents.values()))]
     return Rows.of_columns(*_column(names), *_column(ids), np.array(numbers, np.float64))
-
-
-def _doubles(numbers: list[float]) -> list[float]:
-    if int not in map(type, numbers):
-        return numbers
-    places = {number: place for place, number in enumerate(sorted(set(numbers)))}
-    return [float(places[number]) for number in numbers]
 
 
 def _column(texts: list[bytes]) -> tuple[Any, Any]:
