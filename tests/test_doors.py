@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rankmeter as rm
@@ -106,3 +108,18 @@ def test_numbers_beyond_all_doubles_are_refused() -> None:
         rm.recall_at_k(["a"], {"a": 1}, 1, rel=10**400)
     with pytest.raises(ValueError, match="finite"):
         rm.ndcg_at_k(["a"], {"a": 1}, 1, gain={1: 10**400})
+
+
+@pytest.mark.parametrize("time", [np.timedelta64(3, "s"), np.datetime64("2020-01-01")])
+def test_times_are_no_numbers(time: Any, tmp_path: Path) -> None:
+    of, path = {"q": {"a": time, "b": 2**60}}, tmp_path / "x"
+    for call in (
+        lambda: rm.evaluate({"q": {"a": 1}}, of, "mrr"),
+        lambda: rm.fuse({"x": of, "y": {"q": ["a"]}}),
+        lambda: rm.write_run(of, path),
+    ):
+        with pytest.raises(TypeError, match=r"'q': .*score of document 'a' is no number: .*64"):
+            call()
+    for call in (lambda: rm.evaluate(of, {"q": ["a"]}, "mrr"), lambda: rm.write_qrels(of, path)):
+        with pytest.raises(TypeError, match=r"'q': .*grade of document 'a' is no number: .*64"):
+            call()

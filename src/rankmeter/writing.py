@@ -249,15 +249,16 @@ def _text(given: Any, what: str) -> str:
 
 
 def _number(given: Any, noun: str, document: str, where: str) -> float:
-    kind = type(given)
-    if not (hasattr(kind, "__float__") or hasattr(kind, "__index__")) or isinstance(
-        given, (str, bytes, np.complexfloating)
-    ):
-        raise TypeError(f"{where}the {noun} of document {document!r} is no number: {given!r}")
     try:
+        if isinstance(given, (str, bytes, np.complexfloating)):
+            raise TypeError
         number = float(given)
         # A float would be rounded, and another integer be read.
         exact = not isinstance(given, (int, np.integer)) or int(number) == int(given)
+    except TypeError:
+        raise TypeError(
+            f"{where}the {noun} of document {document!r} is no number: {given!r}"
+        ) from None
     except OverflowError:
         exact = False
     if not exact:

@@ -7,7 +7,6 @@ this module, to the same digits.
 """
 
 from fractions import Fraction
-from numbers import Integral
 from operator import index, itemgetter
 
 cimport cython
@@ -24,8 +23,8 @@ from rankmeter._core.containers cimport (
     prefetch, read_double, read_integer,
 )
 from rankmeter._core.ids cimport (
-    Probe, Slot, Table, any_escaped, is_exact_id, keys_of, kinds_mismatch, kinds_of, look_for,
-    next_alike, no_id, put, tag_of, why_no_id,
+    Probe, Slot, Table, any_escaped, is_exact_id, is_integer, keys_of, kinds_mismatch, kinds_of,
+    look_for, next_alike, no_id, put, tag_of, why_no_id,
 )
 from rankmeter._core.kernels cimport Metrics
 from rankmeter._core.memory cimport allocate
@@ -573,7 +572,7 @@ cdef tuple pairs(object ranking, str where, Scale scale):
         for document, value in list(ranking.items()):
             check_id(document, seen, where)
             ids.append(document)
-            if isinstance(value, Integral):
+            if is_integer(value):
                 value = index(value)
                 if not -EXACT_INTEGERS < value < EXACT_INTEGERS:
                     large = True

@@ -118,6 +118,7 @@ cdef inline void put(const Table *table, const Probe *probe, Py_ssize_t place) n
 
 
 cdef str why_no_id(object id_, int depth=*)
+cdef bint is_integer(object number) except -1
 cdef object no_id(str what, object id_, str why)
 cdef bint all_text(dict mapping) noexcept
 cdef bint any_escaped(list ids) except -1

@@ -83,6 +83,12 @@ cdef str why_no_id(object id_, int depth=0):
         return f"{kind.__name__} equals only itself: give it text or a number for a name"
     return ""
 
+
+cdef bint is_integer(object number) except -1:
+    """Whether this is an integer of any type; numpy takes spans of time for integers, too."""
+    return isinstance(number, Integral) and hasattr(number, "__index__")
+
+
 cdef str AS_LIST = "pass the numbers, for example with .tolist() or .item()"
 
 

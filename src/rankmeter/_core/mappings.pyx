@@ -6,7 +6,6 @@ first and then read with Python's own operations, to the same digits.
 """
 
 from bisect import bisect_left
-from numbers import Integral
 from operator import index, itemgetter
 
 cimport cython
@@ -24,8 +23,8 @@ from rankmeter._core.containers cimport (
     prefetch, read_double, read_integer,
 )
 from rankmeter._core.ids cimport (
-    Probe, Table, all_text, any_escaped, is_exact_id, keys_of, look_for, next_alike, no_id, put,
-    tag_of, why_no_id,
+    Probe, Table, all_text, any_escaped, is_exact_id, is_integer, keys_of, look_for, next_alike,
+    no_id, put, tag_of, why_no_id,
 )
 from rankmeter._core.kernels cimport (
     Metrics, check_shapes, complain, complaint, plan_of, score_empty, start_task,
@@ -455,7 +454,7 @@ cdef Py_ssize_t rank_exact_dict(
 cdef object score_of(object value, object query, object document):
     """A score as a float, or as an integer of any size."""
     cdef double score
-    if isinstance(value, Integral):
+    if is_integer(value):
         return index(value)
     score = number_of(value, where(query), "score", document)
     if score != score:
@@ -472,7 +471,7 @@ cdef bint read_scores(list values, list ids, object query, double *scores) excep
         value = values[j]
         if type(value) is not latest:           # an isinstance() for each would take most time
             latest = type(value)
-            integral = isinstance(value, Integral)
+            integral = is_integer(value)
         if integral:
             value = index(value)
             if not -EXACT_INTEGERS < value < EXACT_INTEGERS:
