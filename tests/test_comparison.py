@@ -472,6 +472,8 @@ def test_facets() -> None:
     assert list(c.facets["kind"]) == ["how", None]
     assert c.facets["kind"]["how"]["new", "mrr"].difference == 0.25
     assert c.facets["kind"][None].query_ids == ("q2",)
+    missing = rm.compare({"base": base, "new": new}, facets=dict.fromkeys(["q0", "q2"], math.nan))
+    assert list(missing.facets) == [None]
     assert c.facets["length"][2].movers("new", "mrr").regressed[0].query == "q2"
     with pytest.raises(ValueError, match="facet 'kind': no compared query has a label"):
         c.by({"kind": {"other": 1}})

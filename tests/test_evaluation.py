@@ -252,6 +252,42 @@ def test_facets_that_say_nothing(ev: rm.Evaluation) -> None:
             ev.by(wrong)  # type: ignore[arg-type]
 
 
+def test_labels_that_are_missing(ev: rm.Evaluation) -> None:
+    pandas = pytest.importorskip("pandas")
+    labels = pandas.Series([math.nan, 1.5, math.nan, 1.5], index=list(QRELS))
+    for facets in (labels, {"q1": math.nan, "q2": 1.5, "q3": pandas.NA, "q4": 1.5}):
+        parts = ev.by(facets)
+        assert {label: part.query_ids for label, part in parts.items()} == {
+            None: ("q1", "q3"),
+            1.5: ("q2", "q4"),
+        }
+    assert list(ev.by({"q1": pandas.NaT, "q2": np.float64("nan"), "q3": None})) == [None]
+
+
+def test_labels_of_pandas(ev: rm.Evaluation) -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"query_id": ["q1", "q2"], "kind": ["how", "why"], "n": [1, 2]})
+    facets = table.set_index("query_id")
+    assert {facet: list(parts) for facet, parts in ev.by(facets).items()} == {
+        "kind": ["how", "why", None],
+        "n": [1, 2, None],
+    }
+    assert list(ev.by({"kind": facets["kind"]})["kind"]) == ["how", "why", None]
+    for without in (table, table["kind"]):
+        with pytest.raises(
+            ValueError, match=r"has a label; the index .* \.set_index\('query_id'\)"
+        ):
+            ev.by(without)
+
+
+@pytest.mark.parametrize("label", [["l"], {"l"}, np.arange(2)])
+def test_what_is_no_label(ev: rm.Evaluation, label: Any) -> None:
+    with pytest.raises(TypeError, match=r"^query 'q2': .* is no label: unhashable"):
+        ev.by({"q1": "x", "q2": label})
+    with pytest.raises(TypeError, match=r"^facet 'f': query 'q2': .* is no label: unhashable"):
+        ev.by({"f": {"q2": label}})
+
+
 # ---------------------------------------------------------------------------------------------
 # Dict and JSON
 

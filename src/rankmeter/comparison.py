@@ -263,13 +263,14 @@ class Comparison:
         -------
         dict
             ``{label: Comparison}`` or ``{facet: {label: Comparison}}``. Queries without a label
-            stand under None. The correction is over systems x metrics x labels of a facet: who
-            looks at every label finds something in one of them.
+            stand under None, as do those whose label is NaN, NA or NaT. The correction is over
+            systems x metrics x labels of a facet: who looks at every label finds something in one
+            of them.
 
         Raises
         ------
         TypeError
-            If `facets` is no mapping, or holds labels and mappings.
+            If `facets` is no mapping, or holds labels and mappings, or a label cannot be hashed.
         ValueError
             If no compared query has a label.
         """

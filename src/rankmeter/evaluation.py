@@ -299,21 +299,22 @@ class Evaluation:
         Parameters
         ----------
         facets : mapping
-            ``{query: label}``, or ``{facet: {query: label}}`` for several facets at once.
+            ``{query: label}``, or ``{facet: {query: label}}`` for several facets at once; also a
+            Series or a DataFrame of pandas, whose index holds the queries.
 
         Returns
         -------
         dict
             ``{label: Evaluation}`` or ``{facet: {label: Evaluation}}``, labels in the order of the
-            queries. Queries without a label stand under None. A part keeps the ids of its queries,
-            also where they are numbers of rows, which `concat` then takes for names. In the
-            coverage of a part, skipped queries and queries of the run that are not judged are not
-            counted: they have no row.
+            queries. Queries without a label stand under None, as do those whose label is NaN, NA
+            or NaT. A part keeps the ids of its queries, also where they are numbers of rows, which
+            `concat` then takes for names. In the coverage of a part, skipped queries and queries
+            of the run that are not judged are not counted: they have no row.
 
         Raises
         ------
         TypeError
-            If `facets` is no mapping, or holds labels and mappings.
+            If `facets` is no mapping, or holds labels and mappings, or a label cannot be hashed.
         ValueError
             If no evaluated query has a label.
 

@@ -21,7 +21,7 @@ def roll_up(
     facets : mapping
         ``{query: label}``, or ``{facet: {query: label}}``.
     queries : sequence
-        One a row. Those without a label stand under None.
+        One a row. Those without a label, or with one that is missing, stand under None.
     done : str
         What was done to them, for the message.
     parts_of : callable
@@ -35,30 +35,50 @@ def roll_up(
     Raises
     ------
     TypeError
-        If `facets` is no mapping, or holds labels and mappings.
+        If `facets` is no mapping, or holds labels and mappings, or a label cannot be hashed.
     ValueError
         If no query has a label of a facet.
     """
     check_mapping("facets", "query to label, or facet to such mappings", facets)
-    items = dict(facets.items())
-    nested = [isinstance(label, Mapping) for label in items.values()]
+    items = list(facets.items())
+    nested = [hasattr(label, "items") and hasattr(label, "keys") for _, label in items]
     if any(nested) and not all(nested):
         raise TypeError("facets hold labels and mappings: use one or the other")
     if any(nested):
         return {
             facet: parts_of(_rows_of(labels, queries, f"facet {facet!r}: ", done))
-            for facet, labels in items.items()
+            for facet, labels in items
         }
-    return parts_of(_rows_of(items, queries, "", done))
+    return parts_of(_rows_of(facets, queries, "", done))
 
 
 def _rows_of(
-    labels: Mapping[Any, Any], queries: Sequence[Any], facet: str, done: str
+    given: Mapping[Any, Any], queries: Sequence[Any], facet: str, done: str
 ) -> dict[Any, list[int]]:
+    labels = dict(given.items())
     if not any(query in labels for query in queries):
-        mismatch = type_mismatch(labels, queries)
-        raise ValueError(f"{facet}no {done} query has a label{mismatch}")
+        hint = type_mismatch(labels, queries)
+        if hasattr(given, "index"):
+            hint = (
+                "; the index of a DataFrame or a Series holds the queries: .set_index('query_id')"
+            )
+        raise ValueError(f"{facet}no {done} query has a label{hint}")
     rows: dict[Any, list[int]] = {}
     for row, query in enumerate(queries):
-        rows.setdefault(labels.get(query), []).append(row)
+        label = labels.get(query)
+        try:
+            rows.setdefault(None if _is_missing(label) else label, []).append(row)
+        except TypeError as error:
+            raise TypeError(f"{facet}query {query!r}: {label!r:.80} is no label: {error}") from None
     return rows
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is NaN, NA or NaT, which do not equal themselves."""
+    equal = label == label
+    try:
+        return not equal
+    except TypeError:  # NA is neither
+        return True
+    except ValueError:  # an array, which is no label
+        return False
