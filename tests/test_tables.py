@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import UserList, deque
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -272,6 +273,78 @@ def test_integers_match_integers(
         lists: Any = {q: ranked(list(v)) for q, v in run.items()}
         text = {q: list(v) for q, v in FOUND.items()}
         same(rm.evaluate(judged, lists, METRICS), rm.evaluate(NUMBERED, text, METRICS))
+
+
+def _made_by(module: str, name: str) -> Callable[[Any], Any]:
+    return lambda ids: getattr(pytest.importorskip(module), name)(ids)
+
+
+SEQUENCES: dict[str, Callable[[list[int]], Any]] = {
+    "deque": deque,
+    "range": lambda ids: range(ids[0], ids[-1] + 1),
+    "UserList": UserList,
+    "memoryview": lambda ids: memoryview(np.array(ids)),
+    "pyarrow": pa.array,
+    "pyarrow in chunks": lambda ids: pa.chunked_array([ids[:1], ids[1:]]),
+    "pandas index": _made_by("pandas", "Index"),
+    "pandas array": _made_by("pandas", "array"),
+    "pandas categories": _made_by("pandas", "Categorical"),
+    "polars": _made_by("polars", "Series"),
+}
+
+
+@pytest.mark.parametrize("kind", SEQUENCES.values(), ids=SEQUENCES.keys())
+def test_every_door_takes_the_same_sequences(kind: Callable[[Any], Any], tmp_path: Path) -> None:
+    ids, path = [5, 6, 7], tmp_path / "run"
+    ranking = kind(ids)
+    qrels = {"q": {6: 1}}
+    for judged in (qrels, table([("q", 6, 1)], "grade")):
+        assert rm.evaluate(judged, {"q": ranking}, "mrr")["mrr"] == 0.5
+    assert rm.reciprocal_rank(ranking, qrels["q"]) == 0.5
+    fused = rm.fuse({"x": {"q": ranking}})
+    assert [(document, type(document)) for document in fused["q"]] == [(id_, int) for id_ in ids]
+    rm.write_run({"q": ranking}, path)
+    assert read_run(str(path)) == {"q": {"5": 3.0, "6": 2.0, "7": 1.0}}
+    assert rm.evaluate({"q": {9: 1}}, {"q": ranking}, "mrr").lost == ("q", 9, 5)
+
+
+def _lazy(content: Any) -> Any:
+    return _polars(content).lazy()
+
+
+@pytest.mark.parametrize("kind", [lambda content: content, _pandas, _polars, _lazy])
+def test_a_table_is_no_ranking_of_one_query(kind: Callable[[Any], Any], tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    rows = kind(table([("q", "a", 1.0)]))
+    qrels: Any = {"q": {"a": 1}}
+    ev = rm.evaluate(qrels, qrels, "mrr")
+    for call in (
+        lambda: rm.evaluate(qrels, {"q": rows}, "mrr"),
+        lambda: rm.evaluate(table([("q", 6, 1)], "grade"), {"q": rows}, "mrr"),
+        lambda: rm.evaluate({"q": rows}, qrels, "mrr"),
+        lambda: rm.fuse({"x": {"q": rows}}),
+        lambda: rm.risk_coverage(ev, "mrr", run={"q": rows}),
+        lambda: rm.write_run({"q": rows}, path),
+        lambda: rm.write_qrels({"q": rows}, path),
+        lambda: rm.reciprocal_rank(rows, qrels["q"]),
+    ):
+        with pytest.raises(TypeError, match=r"a list of ids, best first, not a .*; a table of all"):
+            call()
+    for name, write in (("run", rm.write_run), ("qrels", rm.write_qrels)):
+        with pytest.raises(TypeError, match=rf"^{name} must be .*, not a .*{name}\.setdefault\("):
+            write(rows, path)
+    assert not path.exists()
+
+
+def test_lazy_frames_are_collected_first() -> None:
+    lazy = _lazy(table())
+    for call in (
+        lambda: rm.evaluate(QRELS, lazy, "mrr"),
+        lambda: rm.evaluate(lazy, RUN, "mrr"),
+        lambda: rm.fuse({"x": lazy}),
+    ):
+        with pytest.raises(TypeError, match=r"not LazyFrame: pass its \.collect\(\)"):
+            call()
 
 
 def test_integers_of_queries_or_of_documents_alone() -> None:

@@ -684,6 +684,7 @@ class Evaluator:
 
             judged, self._integers = read_qrels(qrels, self._compiled, format, columns, errors)
         else:
+            check_mapping("qrels", "query id to {document id: grade}", qrels)
             judged = Judgments(cast("Mapping[Any, Mapping[Any, Any]]", qrels), self._compiled)
         self._prepare(judged)
 

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankmeter._core.ids import list_of, maps_ids
+
 INTEGER_TYPES = {int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])}
 
 
@@ -32,7 +34,7 @@ def integers_of(items: Iterable[tuple[Any, Any]]) -> Integers:
         if queries is None:
             queries = type(query) in INTEGER_TYPES
         with suppress(TypeError):  # what is no ranking is refused elsewhere
-            for document in documents:
+            for document in documents if maps_ids(documents, "") else list_of(documents, ""):
                 return Integers(queries, type(document) in INTEGER_TYPES)
     return Integers(bool(queries), documents=False)
 
@@ -53,11 +55,12 @@ def text_of(id_: Any) -> Any:
 
 
 def _ranking_as_text(ranking: Any) -> Any:
-    if hasattr(ranking, "items") and hasattr(ranking, "keys"):
-        return _keys_as_text(dict(ranking.items()))
-    if hasattr(ranking, "tolist"):
-        ranking = ranking.tolist()
-    return [text_of(id_) for id_ in ranking] if isinstance(ranking, (list, tuple)) else ranking
+    try:
+        if maps_ids(ranking, ""):
+            return _keys_as_text(dict(ranking.items()))
+        return [text_of(id_) for id_ in list_of(ranking, "")]
+    except TypeError:
+        return ranking  # refused where its query is known
 
 
 def _keys_as_text(content: dict[Any, Any]) -> dict[Any, Any]:

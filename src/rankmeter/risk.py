@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter._core.ids import type_mismatch
+from rankmeter._core.ids import maps_ids, type_mismatch
 from rankmeter.evaluation import Evaluation, Format, Names, Run
 from rankmeter.ids import integers_of
 from rankmeter.metrics import Metric
@@ -235,7 +235,7 @@ def _risks(values: Array, confidence: Array) -> Array:
 def _top_scores(run: Mapping[Any, Any]) -> dict[Any, float]:
     tops = {}
     for query, ranking in run.items():
-        if not hasattr(ranking, "values") or not hasattr(ranking, "keys"):
+        if not maps_ids(ranking, f"query {query!r}: "):
             raise ValueError(f"query {query!r}: a list has no scores; give confidence=")
         scores = {document: _number(query, score) for document, score in ranking.items()}
         if scores:

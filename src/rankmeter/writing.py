@@ -14,7 +14,7 @@ from typing import IO, Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter._core.ids import maps_ids
+from rankmeter._core.ids import list_of, maps_ids
 from rankmeter.evaluation import _extra
 from rankmeter.options import check_mapping
 
@@ -108,7 +108,7 @@ def write_run(
     q2 Q0 c 1 2 bm25
     q2 Q0 d 2 1 bm25
     """
-    check_mapping("run", "query id to ranked ids or to {id: score}", run)
+    _check_content("run", "query id to ranked ids or to {id: score}", run)
     target = _Target(path, format)
     entries = _entries(run, "run")
     if target.format == "trec":
@@ -171,7 +171,7 @@ def write_qrels(
     ...     print(path.read_text(), end="")
     {"query_id": "q1", "qrels": {"a": 3, "b": 0.5}}
     """
-    check_mapping("qrels", "query id to {id: grade}", qrels)
+    _check_content("qrels", "query id to {id: grade}", qrels)
     target = _Target(path, format)
     entries = _entries(qrels, "qrels")
     if target.format == "trec":
@@ -188,6 +188,15 @@ def write_qrels(
 
 # ---------------------------------------------------------------------------------------------
 # What is given
+
+
+def _check_content(name: str, what: str, given: Any) -> None:
+    if hasattr(type(given), "columns"):
+        raise TypeError(
+            f"{name} must be a mapping from {what}, not a {type(given).__name__}: make one of its "
+            f"rows, {name}.setdefault(query, {{}})[id] = number for each"
+        )
+    check_mapping(name, what, given)
 
 
 def _entries(content: Mapping[Any, Any], name: Literal["run", "qrels"]) -> Iterator[_Entry]:
@@ -209,7 +218,7 @@ def _entries(content: Mapping[Any, Any], name: Literal["run", "qrels"]) -> Itera
             ]
             _check_numbers(numbers, documents, noun, where)
         elif name == "run":
-            documents = [_text(document, f"{where}document") for document in _ranked(value, where)]
+            documents = [_text(document, f"{where}document") for document in list_of(value, where)]
             numbers = None
         else:
             raise TypeError(
@@ -222,20 +231,6 @@ def _entries(content: Mapping[Any, Any], name: Literal["run", "qrels"]) -> Itera
         yield _Entry(query, documents, numbers)
     if not seen:
         raise ValueError(f"nothing to write: no query in the {name}")
-
-
-def _ranked(value: Any, where: str) -> Iterable[Any]:
-    if isinstance(value, np.ndarray):
-        if value.ndim != 1:
-            raise TypeError(f"{where}a ranking must have one dimension, not {value.ndim}")
-        ids: list[Any] = value.tolist()
-        return ids
-    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray, memoryview)):
-        return value
-    raise TypeError(
-        f"{where}a ranking must be a sequence of document ids, best first, or a mapping from id "
-        f"to score, not {type(value).__name__}"
-    )
 
 
 def _text(given: Any, what: str) -> str:

@@ -34,7 +34,7 @@ from rankmeter._core.ranks cimport (
 )
 
 
-from rankmeter._core.ids import check_ids, maps_ids, type_mismatch
+from rankmeter._core.ids import check_ids, list_of, maps_ids, type_mismatch
 
 
 cdef extern from "Python.h":
@@ -590,18 +590,7 @@ cdef tuple pairs(object ranking, str where, Scale scale):
         if large:
             scores = rounded(scores, ids, where, scale)
         return ids, scores, False
-    kind = type(ranking).__name__
-    if hasattr(ranking, "tolist"):
-        ranking = ranking.tolist()
-    if (
-        isinstance(ranking, (str, bytes, bytearray, set, frozenset))
-        or not hasattr(ranking, "__getitem__") or not hasattr(ranking, "__len__")
-    ):
-        raise TypeError(
-            f"{where}a ranking must be a sequence of document ids, best first, or a mapping from "
-            f"id to score, not {kind}"
-        )
-    for document in list(ranking):
+    for document in list_of(ranking, where):
         check_id(document, seen, where)
         ids.append(document)
     return ids, [float(len(ids) - i) for i in range(len(ids))], True

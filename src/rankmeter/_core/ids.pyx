@@ -137,8 +137,14 @@ def maps_ids(given, str where not None):
     Raises
     ------
     TypeError
-        For a series of pandas, which does that, and may as well hold ids.
+        For a series of pandas, which does that, and may as well hold ids, and for a table.
     """
+    if hasattr(type(given), "columns"):
+        raise TypeError(
+            f"{where}one query has {{id: number}}, or a list of ids, best first, not a "
+            f"{type(given).__name__}; a table of all queries is passed as the run or the qrels "
+            "themselves"
+        )
     if not hasattr(given, "items") or not hasattr(given, "keys"):
         return False
     if hasattr(given, "__array__"):
@@ -147,6 +153,47 @@ def maps_ids(given, str where not None):
             ".tolist() if its values are ids, best first, or its .to_dict() if its index is ids"
         )
     return True
+
+
+def list_of(ranking, str where not None):
+    """The ids of a ranking, of whatever sequence, as a list of its own.
+
+    Parameters
+    ----------
+    ranking : object
+        What `maps_ids` says no to.
+    where : str
+        What the message begins with, such as ``"query 'q': "``.
+
+    Raises
+    ------
+    TypeError
+        For what is no sequence, or of more than one dimension.
+    """
+    kind = type(ranking).__name__
+    if ranking is None or isinstance(ranking, (str, bytes, bytearray)):
+        raise TypeError(
+            f"{where}a ranking must be a sequence of document ids, best first, or a "
+            f"mapping from id to score, not {kind}"
+            + ("" if ranking is None else f": {ranking!r:.40}")
+        )
+    if isinstance(ranking, (set, frozenset)):
+        raise TypeError(f"{where}a {kind} has no order: pass a list of ids, best first")
+    if hasattr(ranking, "tolist"):
+        dimensions = getattr(ranking, "ndim", 1)
+        if dimensions != 1:
+            raise TypeError(
+                f"{where}a ranking must have one dimension, not {dimensions or 'none'}"
+            )
+        return ranking.tolist()
+    if hasattr(ranking, "to_pylist"):       # of pyarrow, whose elements are no ids
+        return ranking.to_pylist()
+    if not hasattr(ranking, "__getitem__") or not hasattr(ranking, "__len__"):
+        raise TypeError(
+            f"{where}a ranking must be a sequence of document ids, not {kind}: "
+            "pass list(...) of it"
+        )
+    return list(ranking)
 
 
 # Order of ids

@@ -38,7 +38,7 @@ from rankmeter._core.ranks cimport (
     ties_of,
 )
 
-from rankmeter._core.ids import check_ids, maps_ids, type_mismatch
+from rankmeter._core.ids import check_ids, list_of, maps_ids, type_mismatch
 
 
 cdef extern from "Python.h":
@@ -559,29 +559,6 @@ cdef object twice_in_run(list items, object query):
 
 # Any ranking
 
-cdef list as_list(object ranking, object query):
-    """The ids of any other sequence."""
-    kind = type(ranking).__name__
-    if ranking is None or isinstance(ranking, (str, bytes, bytearray)):
-        raise TypeError(
-            f"{where(query)}a ranking must be a sequence of document ids, best first, or a "
-            f"mapping from id to score, not {kind}"
-            + ("" if ranking is None else f": {ranking!r:.40}")
-        )
-    if isinstance(ranking, (set, frozenset)):
-        raise TypeError(f"{where(query)}a {kind} has no order: pass a list of ids, best first")
-    if hasattr(ranking, "tolist"):
-        ranking = ranking.tolist()
-        if not isinstance(ranking, list):
-            raise TypeError(f"{where(query)}a ranking must have one dimension, not none")
-    elif not hasattr(ranking, "__getitem__") or not hasattr(ranking, "__len__"):
-        raise TypeError(
-            f"{where(query)}a ranking must be a sequence of document ids, not {kind}: "
-            "pass list(...) of it"
-        )
-    return list(ranking)
-
-
 cdef int check_kinds(
     object ranking, PyObject **documents, Py_ssize_t n_documents, object query
 ) except -1:
@@ -620,7 +597,7 @@ cdef Py_ssize_t rank_any(
             ranking, plan, documents, grades, n_sought, ties, query, scratch, &n_found
         )
     else:
-        ids = ranking if type(ranking) is list else as_list(ranking, query)
+        ids = ranking if type(ranking) is list else list_of(ranking, where(query))
         if exact:
             n = rank_exact_list(
                 <list> ids, plan, documents, grades, n_sought, keep_first, query, scratch, &n_found
@@ -785,6 +762,8 @@ cdef class Judgments:
             release(&scratch)
 
     cdef int tell_lost(self, Py_ssize_t i, object ranking, list lost) except -1:
+        if type(ranking) is not dict and not maps_ids(ranking, ""):
+            ranking = list_of(ranking, "")
         for document in ranking:
             lost.append((self.queries[i], self.documents[self.first_document[i]], document))
             break
@@ -866,7 +845,7 @@ cdef int score_alone(
             "a mapping from id to score is for evaluate()"
         )
     if type(ranked) is not list:
-        ranked = as_list(ranked, ALONE)
+        ranked = list_of(ranked, "")
     memset(&pool, 0, sizeof(Pool))
     start(&scratch)
     try:
