@@ -249,8 +249,11 @@ def _confidences(given: Any, queries: tuple[Any, ...]) -> list[float]:
             f"confidence must be a mapping from query to number, not {type(given).__name__}"
         )
     missing = [query for query in queries if query not in given]
+    if len(missing) == len(queries) and (mismatch := type_mismatch(given.keys(), queries)):
+        raise TypeError(f"no query has a confidence{mismatch}")
     if missing:
-        raise ValueError(f"{len(missing)} queries have no confidence, such as {missing[0]!r}")
+        noun = "1 query has" if len(missing) == 1 else f"{len(missing)} queries have"
+        raise ValueError(f"{noun} no confidence, such as {missing[0]!r}")
     return [_number(query, given[query]) for query in queries]
 
 
