@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import re
 import subprocess
 import sys
 from collections import UserDict
+from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -422,6 +425,29 @@ def test_tables_of_numbers_and_of_mixed_queries(kind: str) -> None:
         table = getattr(ev, "to_arrow" if kind == "pyarrow" else f"to_{kind}")()
         column = table["query_id"]
         assert (column.to_pylist() if kind == "pyarrow" else list(column)) == shown
+
+
+def _every_table(ids: list[Any]) -> list[Callable[[], Any]]:
+    qrels = {query: {"a": 1} for query in ids}
+    ev = rm.evaluate(qrels, qrels, "mrr")
+    makers = {"pyarrow": ev.to_arrow, "pandas": ev.to_pandas, "polars": ev.to_polars}
+    return [make for module, make in makers.items() if find_spec(module)]
+
+
+def test_queries_that_fit_no_column() -> None:
+    pytest.importorskip("pyarrow")
+    for ids in (["q", "\udcff"], [1, 2**70], [("a", 1)]):
+        to_arrow, *_ = _every_table(ids)
+        with pytest.raises(ValueError, match=rf"^query {re.escape(repr(ids[-1]))} fits no column"):
+            to_arrow()
+    with pytest.raises(ValueError, match=r"^the queries together fit no column"):
+        _every_table([("a",), (1,)])[0]()
+
+
+def test_queries_that_are_written_alike_in_a_table() -> None:
+    for make in _every_table([1, "1"]):
+        with pytest.raises(ValueError, match="both written as '1' in a table"):
+            make()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter, deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
@@ -467,22 +467,34 @@ class Evaluation:
     def _columns(self) -> dict[str, Any]:
         queries = [_plain(query) for query in self.query_ids]
         if len({type(query) for query in queries}) > 1:
-            queries = [str(query) for query in queries]
+            queries = list(_keyed(dict.fromkeys(queries), "a table"))
         return {"query_id": queries} | dict(zip(self.metrics, self.values.T.copy(), strict=True))
+
+    def _table(self, make: Callable[[dict[str, Any]], Any]) -> Any:
+        columns = self._columns()
+        try:
+            return make(columns)
+        except Exception as error:  # every library has its own
+            for query in columns["query_id"]:
+                try:
+                    make({"query_id": [query]})
+                except Exception as why:
+                    raise _no_column(f"query {query!r} fits", why) from error
+            raise _no_column("the queries together fit", error) from error
 
     def to_arrow(self) -> pyarrow.Table:
         """Return a pyarrow.Table: column ``query_id``, then one a metric. Needs pyarrow."""
-        table: pyarrow.Table = _extra("pyarrow", "arrow").table(self._columns())
+        table: pyarrow.Table = self._table(_extra("pyarrow", "arrow").table)
         return table
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a pandas.DataFrame: column ``query_id``, then one a metric. Needs pandas."""
-        table: pandas.DataFrame = _extra("pandas", "pandas").DataFrame(self._columns())
+        table: pandas.DataFrame = self._table(_extra("pandas", "pandas").DataFrame)
         return table
 
     def to_polars(self) -> polars.DataFrame:
         """Return a polars.DataFrame: column ``query_id``, then one a metric. Needs polars."""
-        table: polars.DataFrame = _extra("polars", "polars").DataFrame(self._columns())
+        table: polars.DataFrame = self._table(_extra("polars", "polars").DataFrame)
         return table
 
     def _summary(self) -> str:
@@ -1069,13 +1081,18 @@ def _plain(query: Any) -> Any:
     return query.item() if isinstance(query, np.generic) else query
 
 
-def _keyed(content: Mapping[Any, Any]) -> dict[str, Any]:
+def _no_column(what: str, why: Exception) -> ValueError:
+    first_line = str(why).partition("\n")[0]
+    return ValueError(f"{what} no column of such a table ({first_line}); to_dict() takes any id")
+
+
+def _keyed(content: Mapping[Any, Any], where: str = "JSON") -> dict[str, Any]:
     """Give the keys the form that JSON asks for."""
     keyed: dict[str, Any] = {}
     for label, value in content.items():
         key = "null" if label is None else str(_plain(label))
         if key in keyed:
-            raise ValueError(f"two ids or labels are both written as {key!r} in JSON")
+            raise ValueError(f"two ids or labels are both written as {key!r} in {where}")
         keyed[key] = value
     return keyed
 
