@@ -479,8 +479,10 @@ def test_an_error_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        write_whole(str(tmp_path / "nowhere" / "out"), "x")
+    nowhere = str(tmp_path / "nowhere" / "out")
+    with pytest.raises(FileNotFoundError) as caught:
+        write_whole(nowhere, "x")
+    assert str(caught.value).endswith(f"No such file or directory: {nowhere!r}")
     with pytest.raises(OSError):
         write_whole(str(tmp_path), "x")
     assert os.listdir(tmp_path) == []

@@ -433,8 +433,12 @@ def write_whole(path: str, content: str | Callable[[IO[bytes]], object]) -> None
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, target)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
+    except BaseException as error:
+        with suppress(OSError):  # there may be none
+            os.unlink(draft)
+        if isinstance(error, OSError) and error.filename == draft:
+            # Nobody asked for the draft.
+            raise OSError(error.errno, error.strerror, path) from None
         raise
 
 
