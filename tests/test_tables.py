@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import UserList, deque
@@ -529,6 +530,27 @@ def test_types_that_are_refused(column: str, values: list[Any], what: str, tmp_p
     path = tmp_path / "run"
     feather.write_feather(run, str(path))
     assert refused(QRELS, path, TypeError).startswith(f"{path}: {what}")
+
+
+@pytest.mark.parametrize("ids", [["a", 1], [1, "a"], [2**70, 1], ["\udcff", "a"]])
+def test_columns_of_pandas_without_a_type(ids: list[Any]) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"query_id": "q", "doc_id": "a", "score": [1.0]})
+    mixed = pandas.concat([frame, frame], ignore_index=True)
+    mixed["doc_id"] = pandas.Series(ids, dtype=object)
+    said = refused({"q": {"a": 1}}, mixed, TypeError)
+    assert re.match(r"run: column doc_id has no type of Arrow \(.*\.astype\(str\)", said)
+    mixed["other"], mixed["doc_id"] = mixed["doc_id"], ["a", "b"]  # nobody asks for it
+    assert rm.evaluate({"q": {"a": 1}}, mixed, "mrr")["mrr"] == 0.5
+
+
+def test_a_stream_that_fails() -> None:
+    class Failing:
+        def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+            raise RuntimeError("gone")
+
+    with pytest.raises(RuntimeError, match="gone"):
+        rm.evaluate(QRELS, Failing(), "mrr")
 
 
 # ---------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ class Table:
         self.name = side if self._source is None else self._source.name
         self._once = isinstance(given, self._arrow.RecordBatchReader)
         if self._source is None:
-            reader = self._arrow.RecordBatchReader.from_stream(given)
+            reader = self._reader(given, columns)
             self._choose(reader.schema.names, columns)
             # It may be one that is read only once.
             self._table = reader.read_all().select(self._names)
@@ -63,6 +63,27 @@ class Table:
                 schema, _ = self._open_file()
             self._choose(schema.names, columns)
         self._check(schema)
+
+    def _reader(self, given: Any, columns: Mapping[str, str]) -> Any:
+        read = self._arrow.RecordBatchReader.from_stream
+        try:
+            return read(given)
+        except Exception as error:
+            if not hasattr(given, "columns"):
+                raise
+            # A frame of pandas, with a column that has no one type; perhaps none that is wanted.
+            self._choose([*map(str, given.columns)], columns)
+            for name in self._names:
+                try:
+                    read(given[[name]])
+                except Exception as why:
+                    # Arrow's errors have a second argument, which names the column.
+                    reason = why.args[0] if len(why.args) == 2 else why
+                    raise TypeError(
+                        f"{self.name}: column {name} has no type of Arrow ({reason}); "
+                        ".astype(str) makes texts of texts and numbers"
+                    ) from error
+            return read(given[self._names])
 
     def _choose(self, there: list[str], columns: Mapping[str, str]) -> None:
         self._chosen = chosen(self.name, self._side, there, columns)
