@@ -230,6 +230,23 @@ def test_a_first_query_that_looks_like_another_format(first: str, tmp_path: Path
     same(rm.evaluate(path, run, "mrr"), rm.evaluate(qrels, run, "mrr"))
 
 
+@pytest.mark.parametrize("above", [b"\n", b" \r\n\t\n"])
+def test_json_lines_below_blank_lines(above: bytes) -> None:
+    for data in (json_lines(RUN, "scores"), json_rows(RUN, "query_id doc_id score")):
+        same(
+            rm.evaluate(QRELS, io.BytesIO(above + data), METRICS),
+            rm.evaluate(QRELS, RUN, METRICS),
+        )
+
+
+@pytest.mark.parametrize("side", ["qrels", "run"])
+def test_json_lines_without_a_query_id(side: str) -> None:
+    key = {"qrels": "qrels", "run": "scores"}[side]
+    data = json_lines(QRELS, key).replace(b"query_id", b"qid")
+    given: dict[str, Any] = {"qrels": QRELS, "run": RUN, side: io.BytesIO(data)}
+    assert refused(**given).startswith(f"<file>:1: no query_id; there are extra, qid, {key}: ")
+
+
 @pytest.mark.parametrize("lines", [True, False])
 @pytest.mark.parametrize(
     "names",

@@ -14,7 +14,7 @@ from rankmeter.arrow import Table
 from rankmeter.columns import ROLES
 from rankmeter.files import Source
 from rankmeter.ids import NO_INTEGERS, Integers, text_of
-from rankmeter.json_files import Json, JsonRows, first_object, is_row
+from rankmeter.json_files import Json, JsonRows, first_object, is_line, is_row
 from rankmeter.mistakes import Mistakes
 from rankmeter.texts import THREE_COLUMNS, TREC, Grouped, recognised, rows_of
 
@@ -28,7 +28,8 @@ _ARROW_FILES = {
     b"\xff\xff\xff\xff": "arrow",
 }
 _JSON_LINE = re.compile(rb"\s*\{\s*\"query_id\"\s*:\s*[\"0-9-]")
-_JSON = re.compile(rb"[ \t]*(\{\s*[\"}]|\[\s*\{\s*\")")  # below a blank line, an id may begin so
+_JSON = re.compile(rb"[ \t]*(\{\s*[\"}]|\[\s*\{\s*\")")
+_BELOW_BLANKS = re.compile(rb"\s+\{")  # an id may begin so
 
 
 class Columnar(Protocol):
@@ -143,12 +144,15 @@ def _recognised(start: bytes) -> str | None:
     for magic, kind in _ARROW_FILES.items():
         if start.startswith(magic):
             return kind
-    if not _JSON.match(start):
+    below_blanks = not _JSON.match(start)
+    if below_blanks and not _BELOW_BLANKS.match(start):
         return None
     first = first_object(start)
-    if not first:
-        return "jsonl" if _JSON_LINE.match(start) else "json"
-    return "jsonl" if is_row(first) or isinstance(first.get("query_id"), (str, int)) else "json"
+    if is_row(first) or is_line(first):
+        return "jsonl"
+    if below_blanks:
+        return None
+    return "jsonl" if not first and _JSON_LINE.match(start) else "json"
 
 
 def judgments_for_text(

@@ -104,7 +104,7 @@ class Json:
         content = _parsed(line)
         _check_object(content)
         if "query_id" not in content:
-            raise _WrongError("no query_id")
+            raise _WrongError(f"no query_id; there are {', '.join(content):.80}")
         query = _id(content["query_id"], "query_id", integers=self._kept.queries)
         if type(content["query_id"]) is str:
             self.integers = NO_INTEGERS
@@ -253,6 +253,16 @@ def is_row(content: Mapping[str, Any]) -> bool:
     values = [key for key, value in content.items() if not isinstance(value, (dict, list))]
     queries = any(key in content and key not in values for keys in _KEYS.values() for key in keys)
     return len(values) >= 3 and not queries
+
+
+def is_line(content: Mapping[str, Any]) -> bool:
+    """Whether an object is one query, also if what names it has another name than query_id."""
+    if isinstance(content.get("query_id"), (str, int)):
+        return True
+    nested = [key for key, value in content.items() if isinstance(value, (dict, list))]
+    return len(nested) < len(content) and any(
+        key in nested for keys in _KEYS.values() for key in keys
+    )
 
 
 class _WrongError(Exception):
