@@ -200,6 +200,11 @@ def test_missing_queries_refused_by_name() -> None:
         rm.evaluate(QRELS, RUN, METRICS, missing="drop")  # type: ignore[arg-type]
 
 
+def test_concat_takes_several(ev: rm.Evaluation) -> None:
+    with pytest.raises(TypeError, match=r"concat takes several evaluations, .* not one alone"):
+        rm.concat(ev)  # type: ignore[arg-type]
+
+
 # ---------------------------------------------------------------------------------------------
 # Facets
 

@@ -579,6 +579,8 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
     >>> rm.concat([one, two])["mrr"]
     0.75
     """
+    if isinstance(evaluations, Evaluation):
+        raise TypeError("concat takes several evaluations, such as a list of them, not one alone")
     parts = list(evaluations)
     if not parts:
         raise ValueError("there is no evaluation to concatenate")
