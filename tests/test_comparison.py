@@ -464,6 +464,13 @@ def test_movers() -> None:
         c.movers("base", "mrr")
 
 
+@pytest.mark.parametrize(("threads", "error"), [(0, ValueError), (1.5, TypeError)])
+def test_threads_are_checked_though_nothing_is_read(threads: Any, error: Any) -> None:
+    ev = rm.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "mrr")
+    with pytest.raises(error, match="threads must be"):
+        rm.compare({"a": ev, "b": ev}, threads=threads)
+
+
 def test_facets() -> None:
     base, new = evaluation([0.0, 0.0, 0.5]), evaluation([0.5, 0.0, 0.25])
     facets = {"kind": {"q0": "how", "q1": "how"}, "length": {"q0": 1, "q1": 2, "q2": 2}}

@@ -25,6 +25,7 @@ from rankmeter.evaluation import (
 from rankmeter.metrics import Metric, named_metrics
 from rankmeter.options import check_mapping, check_share, check_word, checked_draws
 from rankmeter.significance import CORRECTIONS, TESTS, Correction, Test
+from rankmeter.threads import usable
 
 
 def compare(
@@ -128,6 +129,7 @@ def compare(
     """
     settings = _settings(test, correction, alpha, confidence, draws, seed, missing)
     if runs is None:
+        usable(threads)  # refused even where there is nothing to read
         evaluations = _evaluations(given)
     else:
         if metrics is None:
