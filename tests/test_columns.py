@@ -277,6 +277,8 @@ def test_files_of_any_kind(pair: tuple[Path, Path], tmp_path: Path) -> None:
         same(rm.evaluate(qrels, file, METRICS), expected)
     with run.open(encoding="utf-8") as text, pytest.raises(TypeError, match="open it as binary"):
         rm.evaluate(qrels, text, METRICS)  # type: ignore[arg-type]
+    with packed.open(encoding="utf-8") as text, pytest.raises(TypeError, match="open it as binary"):
+        rm.evaluate(qrels, text, METRICS)  # type: ignore[arg-type]
     scorer = rm.Evaluator(qrels, METRICS)
     for _ in range(2):
         same(scorer.evaluate(run), expected)

@@ -362,7 +362,27 @@ def test_a_header_names_the_facets(save: Save) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["query_id", "query-id", "qid", "QID", "query", "Query", "q_id", "topic", "topicid"]
+    "name",
+    [
+        "query_id",
+        "query-id",
+        "qid",
+        "QID",
+        "query",
+        "Query",
+        "q_id",
+        "topic",
+        "topicid",
+        "_id",
+        "id",
+        "ID",
+        "query id",
+        "question_id",
+        "question",
+        "Topic ID",
+        "#query",
+        "# qid",
+    ],
 )
 def test_names_of_the_first_column(name: str, save: Save) -> None:
     assert read_facets(save(f"{name}\ttype\nq1\ta\n".encode())) == {"type": {"q1": "a"}}
@@ -370,7 +390,9 @@ def test_names_of_the_first_column(name: str, save: Save) -> None:
     assert read_facets(two) == {"type": {"q1": "a"}, "area": {"q1": "b"}}
 
 
-@pytest.mark.parametrize("query", ["q", "Q", "q1", "query1", "topic-7", "id", "queries"])
+@pytest.mark.parametrize(
+    "query", ["q", "Q", "#q", "q1", "#1", "query1", "topic-7", "id7", "queries", "query id 3"]
+)
 def test_queries_that_are_no_header(query: str, tmp_path: Path) -> None:
     path = tmp_path / "kind.tsv"
     path.write_bytes(f"{query}\ttype\nr\ta\n".encode())

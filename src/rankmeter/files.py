@@ -25,7 +25,10 @@ from typing import IO, Any, NamedTuple
 from rankmeter.mistakes import Mistakes, count
 
 STANDARD_INPUT = STANDARD_OUTPUT = "-"
-QUERY_COLUMN = "(query|q|topic)[-_]?(id)?"  # what headers call the column of queries
+QUERY_COLUMN = "(query|question|q|topic)[-_]?(id)?"  # what headers call the column of queries
+_HEADER = re.compile(
+    rf"#?\s*(?!q$)({QUERY_COLUMN}|(query|question|topic)\s+id|_?id)", re.IGNORECASE
+)
 
 _COMPRESSED = 10  # bytes, enough to recognise how a file is compressed
 _START = 1 << 20  # bytes, enough to recognise what it holds
@@ -83,9 +86,7 @@ class Source:
 
     def _copied(self, file: Any) -> Any:
         copy: Any = BytesIO()
-        while part := file.read(_BLOCK):  # once may not be enough
-            if isinstance(part, str):
-                raise TypeError(f"{self.name} is open as text: open it as binary, with mode 'rb'")
+        while part := self._part(file):  # once may not be enough
             copy.write(part)
             if isinstance(copy, BytesIO) and copy.tell() > _IN_MEMORY:
                 from tempfile import TemporaryFile  # costs more than the rest of the imports
@@ -98,6 +99,15 @@ class Source:
         if not copy.tell() and _is_behind_start(file):
             raise ValueError(f"{self.name} has been read or written to its end: seek(0) first")
         return copy
+
+    def _part(self, file: Any) -> Any:
+        try:
+            part = file.read(_BLOCK)
+        except UnicodeDecodeError:  # it is no text, either
+            part = ""
+        if isinstance(part, str):
+            raise TypeError(f"{self.name} is open as text: open it as binary, with mode 'rb'")
+        return part
 
     def __del__(self) -> None:
         if self._copy is not None:  # a file of its own, which nobody else closes
@@ -321,10 +331,10 @@ def zstandard() -> Any:
 def read_facets(path: str) -> dict[str, dict[str, str]]:
     """Read labels of queries, one or several for each, from columns separated by tabs.
 
-    If the first line starts with a cell such as ``query_id``, ``qid``, ``query`` or ``topic``, in
-    capitals or not, it is a header: the other cells of it name the facets, and each line below
-    gives a query and its label in each facet. Otherwise each line gives a query and its label, and
-    the name of the file up to its first dot names the facet.
+    If the first line starts with a cell such as ``query_id``, ``qid``, ``query``, ``topic`` or
+    ``_id``, in capitals or not, it is a header: the other cells of it name the facets, and each
+    line below gives a query and its label in each facet. Otherwise each line gives a query and its
+    label, and the name of the file up to its first dot names the facet.
 
     Blanks around a cell are not part of it. An empty cell is no label. A query has one line at
     most. Blank lines are skipped.
@@ -352,8 +362,7 @@ def read_facets(path: str) -> dict[str, dict[str, str]]:
     first = next(rows, None)
     if first is None:
         raise ValueError(f"{name}: no lines in it")
-    name_of_ids = re.fullmatch(QUERY_COLUMN, first.cells[0], re.IGNORECASE)
-    header = name_of_ids is not None and len(name_of_ids[0]) > 1  # q may well be a query
+    header = _HEADER.fullmatch(first.cells[0]) is not None  # q is none: it may well be a query
     if header:
         names = first.cells[1:]
         if not names:
