@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import pickle
@@ -198,6 +199,13 @@ def test_missing_queries_refused_by_name() -> None:
     assert ev.values.tobytes() == rm.evaluate(QRELS, RUN, METRICS).values.tobytes()
     with pytest.raises(ValueError, match="'drop'"):
         rm.evaluate(QRELS, RUN, METRICS, missing="drop")  # type: ignore[arg-type]
+
+
+def test_an_evaluator_is_not_pickled() -> None:
+    scorer = rm.Evaluator(QRELS, METRICS)
+    with pytest.raises(TypeError, match="cannot be pickled: pass the qrels instead"):
+        pickle.dumps(scorer)
+    assert copy.copy(scorer) is copy.deepcopy(scorer) is scorer  # it never changes
 
 
 def test_concat_takes_several(ev: rm.Evaluation) -> None:

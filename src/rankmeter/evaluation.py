@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
-from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, Never, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -701,6 +701,15 @@ class Evaluator:
             check_mapping("qrels", "query id to {document id: grade}", qrels)
             judged = Judgments(cast("Mapping[Any, Mapping[Any, Any]]", qrels), self._compiled)
         self._prepare(judged)
+
+    def __reduce__(self) -> Never:
+        raise TypeError("an Evaluator cannot be pickled: pass the qrels instead")
+
+    def __copy__(self) -> Evaluator:
+        return self  # it never changes
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Evaluator:
+        return self
 
     def _prepare(self, judged: Columns | Judgments) -> None:
         if isinstance(judged, Columns):
