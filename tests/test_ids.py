@@ -12,6 +12,7 @@ from collections import UserDict
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -223,7 +224,13 @@ def test_ids_that_are_not_utf_8_tie_by_their_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "ranking", [np.array(None, object), np.array("2020", "M8[D]"), np.array(7)]
+    "ranking",
+    [
+        np.array(None, object),
+        np.array("2020", "M8[D]"),
+        np.array(7),
+        SimpleNamespace(tolist=lambda: 7),
+    ],
 )
 def test_arrays_without_a_dimension(ranking: Any) -> None:
     with pytest.raises(TypeError, match="query 'q': a ranking must have one dimension, not none"):

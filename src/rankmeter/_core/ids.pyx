@@ -180,14 +180,13 @@ def list_of(ranking, str where not None):
     if isinstance(ranking, (set, frozenset)):
         raise TypeError(f"{where}a {kind} has no order: pass a list of ids, best first")
     if hasattr(ranking, "tolist"):
-        dimensions = getattr(ranking, "ndim", 1)
+        ids = ranking.tolist()
+        dimensions = getattr(ranking, "ndim", 1) if isinstance(ids, list) else "none"
         if dimensions != 1:
-            raise TypeError(
-                f"{where}a ranking must have one dimension, not {dimensions or 'none'}"
-            )
-        return ranking.tolist()
+            raise TypeError(f"{where}a ranking must have one dimension, not {dimensions}")
+        return ids
     if hasattr(ranking, "to_pylist"):       # of pyarrow, whose elements are no ids
-        return ranking.to_pylist()
+        return list(ranking.to_pylist())
     if not hasattr(ranking, "__getitem__") or not hasattr(ranking, "__len__"):
         raise TypeError(
             f"{where}a ranking must be a sequence of document ids, not {kind}: "
