@@ -62,6 +62,7 @@ class Text(str):
     __slots__ = ()
 
 
+TWO = np.array([[1.0, 0.0], [1.0, 0.0]])
 UID = uuid.UUID(int=5)
 GOOD = [
     "a", "", "\udcff", b"a", 0, -3, 2**80, True, Text("t"), np.str_("a"), np.bytes_(b"a"),
@@ -70,8 +71,8 @@ GOOD = [
 ]  # fmt: skip
 BAD = [
     None, math.nan, float("nan"), np.float32("nan"), Decimal("nan"), Decimal("snan"),
-    np.datetime64("NaT"), Missing(), Plain(), Plain, Tensor(3), np.array(3), ["a"], {"a"},
-    bytearray(b"a"), ("a", None), ("a", (math.nan,)), (Tensor(1), 2),
+    np.datetime64("NaT"), np.timedelta64("NaT"), Missing(), Plain(), Plain, Tensor(3),
+    np.array(3), ["a"], {"a"}, bytearray(b"a"), ("a", None), ("a", (math.nan,)), (Tensor(1), 2),
 ]  # fmt: skip
 
 
@@ -140,6 +141,44 @@ def test_what_can_be_no_query_of_rows(id_: Any) -> None:
         rm.evaluate_scores([0.5, 1.0], [0, 1], "mrr", query_ids=["a", id_])
     with pytest.raises(TypeError, match="id"):
         rm.evaluate_scores([[0.5], [1.0]], [[0], [1]], "mrr", query_ids=["a", id_])
+
+
+@pytest.mark.parametrize("kind", ["M8[D]", "M8[ns]", "m8[D]", "m8[ns]"])
+def test_arrays_of_dates_and_spans_of_time(kind: str) -> None:
+    days = np.array([18262, 18263]).astype(kind)
+    ids = list(days)
+    counts = {int(n): 1 for n in days.astype(np.int64)}
+    for given in (days, days[::-1][::-1], ids):
+        assert rm.evaluate({"q": {ids[1]: 1}}, {"q": given}, "mrr")["mrr"] == 0.5
+        assert rm.reciprocal_rank(given, {ids[1]: 1}) == 0.5
+        assert list(rm.fuse({"a": {"q": given}})["q"]) == ids
+        assert list(map(type, rm.fuse({"a": {"q": given}})["q"])) == list(map(type, ids))
+        assert rm.evaluate_scores(TWO, TWO, "mrr", query_ids=given).query_ids == tuple(ids)
+        assert rm.evaluate_scores(TWO[0], TWO[0], "mrr", query_ids=given).query_ids == tuple(ids)
+        assert rm.recall_at_k(given, counts | {ids[0]: 1}, 5) == 1 / 3
+        with pytest.raises(TypeError, match="is no id"):
+            rm.write_run({"q": given}, "-")
+    none = days.copy()
+    none[0] = "NaT"
+    refused(lambda: rm.recall_at_k(none, {ids[0]: 1}, 5), "NaT", "cannot be an id")
+    refused(lambda: rm.recall_at_k(days[None], {ids[0]: 1}, 5), "cannot be an id")
+    refused(lambda: rm.recall_at_k(days[0, ...], {ids[0]: 1}, 5), "dimension")
+
+
+def test_dates_of_pandas() -> None:
+    pandas = pytest.importorskip("pandas")
+    days = np.array(["2020-01-01", "2020-01-02"], "M8[ns]")
+    for ids in (pandas.DatetimeIndex(days), pandas.DatetimeIndex(days, tz="Europe/Rome")):
+        stamps = list(ids)
+        assert rm.recall_at_k(ids, {stamps[0]: 1}, 5) == 1.0
+        assert list(rm.fuse({"a": {"q": ids}})["q"]) == stamps
+        if ids.tz is None and hash(days[0]) == hash(stamps[0]):  # not in every numpy
+            assert rm.recall_at_k(ids, {days[0]: 1}, 5) == 1.0
+        for given in (ids, pandas.Series(ids)):
+            for scores in (TWO, TWO[0]):
+                ev = rm.evaluate_scores(scores, scores, "mrr", query_ids=given)
+                assert ev.query_ids == tuple(stamps)
+                assert set(map(type, ev.query_ids)) == {pandas.Timestamp}
 
 
 def test_elements_of_tensors() -> None:

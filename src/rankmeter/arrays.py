@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from rankmeter._core import arrays as core
 from rankmeter._core.arrays import Judgments, Rows
-from rankmeter._core.ids import check_ids
+from rankmeter._core.ids import check_ids, listed
 from rankmeter.evaluation import Coverage, Evaluation
 from rankmeter.metrics import Metric, Wanted, compile_metrics
 from rankmeter.threads import pool, usable
@@ -480,7 +480,7 @@ def _listed(query_ids: Any) -> list[Any]:
     )
     if not has_order:
         raise TypeError(f"query_ids must be a sequence of ids, not {type(query_ids).__name__}")
-    found = query_ids.tolist() if hasattr(query_ids, "tolist") else list(query_ids)
+    found = listed(query_ids) if hasattr(query_ids, "tolist") else list(query_ids)
     if not isinstance(found, list):
         raise TypeError("query_ids must have one dimension, not none")
     check_ids(found, "query_ids:")
@@ -775,8 +775,8 @@ def _grouped(query_ids: Any, length: int) -> tuple[Array | None, npt.NDArray[np.
     if ids is None or ids.dtype.kind not in "iuUSb":
         # numbered as they appear, since numpy would make strings of mixed ids
         numbers: dict[Any, int] = {}
-        listed = _listed(query_ids)
-        ids = np.array([numbers.setdefault(name, len(numbers)) for name in listed], np.int64)
+        rows = _listed(query_ids)
+        ids = np.array([numbers.setdefault(name, len(numbers)) for name in rows], np.int64)
         names = list(numbers)
     if ids.shape != (length,):
         raise ValueError(

@@ -57,7 +57,8 @@ cdef str why_no_id(object id_, int depth=0):
         return ""
     if id_ is None:
         return "None names nothing"
-    if isinstance(id_, (str, bytes, Integral)):
+    # numpy takes spans of time for integers, but they may be NaT.
+    if isinstance(id_, (str, bytes)) or isinstance(id_, Integral) and hasattr(kind, "__index__"):
         if len(PLAIN) < MOST_PLAIN:
             PLAIN.add(kind)
         return ""
@@ -180,7 +181,7 @@ def list_of(ranking, str where not None):
     if isinstance(ranking, (set, frozenset)):
         raise TypeError(f"{where}a {kind} has no order: pass a list of ids, best first")
     if hasattr(ranking, "tolist"):
-        ids = ranking.tolist()
+        ids = listed(ranking)
         dimensions = getattr(ranking, "ndim", 1) if isinstance(ids, list) else "none"
         if dimensions != 1:
             raise TypeError(f"{where}a ranking must have one dimension, not {dimensions}")
@@ -193,6 +194,27 @@ def list_of(ranking, str where not None):
             "pass list(...) of it"
         )
     return list(ranking)
+
+
+def listed(given):
+    """The ids in something that has a tolist(), by which arrays become objects of Python.
+
+    Dates and spans of time stay as they are when an array is gone through: its tolist() may make
+    of them the integers that they are counted by.
+
+    Parameters
+    ----------
+    given : array or the like
+
+    Returns
+    -------
+    list
+        Or one object, if there is no dimension.
+    """
+    kind = getattr(getattr(given, "dtype", None), "kind", None)
+    if kind in ("m", "M") and getattr(given, "ndim", 0):
+        return list(given)
+    return given.tolist()
 
 
 # Order of ids
