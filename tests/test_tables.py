@@ -9,10 +9,11 @@ import os
 import re
 import subprocess
 import sys
-from collections import UserList, deque
-from collections.abc import Callable
+from collections import UserDict, UserList, deque
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -352,7 +353,7 @@ def test_integers_of_queries_or_of_documents_alone() -> None:
     run = table([(1, "7", 2.0), (1, "8", 1.0)])
     assert rm.evaluate({1: {"8": 1}}, run, "mrr")["mrr"] == 0.5
     assert rm.evaluate({"1": {"8": 1}}, run, "mrr")["mrr"] == 0.5
-    with pytest.raises(TypeError, match=r"query 1: .*ids of files are str: pass str\(id\)"):
+    with pytest.raises(TypeError, match=r"query '1': .*ids of files are str: pass str\(id\)"):
         rm.evaluate({1: {8: 1}}, run, "mrr")
     run = table([("1", 7, 2.0), ("1", 8, 1.0)])
     assert rm.evaluate({"1": {8: 1}}, run, "mrr")["mrr"] == 0.5
@@ -368,9 +369,80 @@ def test_integers_that_no_table_can_hold() -> None:
     assert (
         rm.evaluate({1: {7: 1, "7": 1}, 20: {7: 1}}, {1: {7: 2.0, "7": 1.0}}, "map")["map"] == 0.5
     )
-    both = {1: {7: 2.0, "7": 1.0}, 20: {7: 1.0}}
-    ev = rm.evaluate(_numbered(NUMBERED, "grade"), both, "recall@1")
-    assert ev.per_query["20"] == {"recall@1": 1.0}
+
+
+def test_integers_and_their_decimal_text_are_one_id_to_a_table() -> None:
+    judged, run = table([(1, 7, 1)], "grade"), table([(1, 7, 2.0)])
+    twice = {7: 2.0, "7": 1.0}
+    for found in (twice, {"7": 1.0, 7: 2.0}, MappingProxyType(twice)):
+        said = refused(judged, {1: found})
+        assert said.startswith("query '1': document 7 is there as an integer and as text")
+    assert refused(judged, {1: [7, "7"]}).startswith("query '1': document '7' stands twice")
+    assert refused(judged, {1: [7], "1": [7]}).startswith("query 1 is there as an integer and")
+    assert refused({1: twice}, run).startswith("query 1: judged document 7 is there as an")
+    assert refused({1: {7: 1}, "1": {7: 1}}, run).startswith("judged query 1 is there as an")
+    with pytest.raises(ValueError, match="document 7 is there as an integer and as text"):
+        rm.fuse({"a": {1: twice}, "b": run})
+    assert rm.evaluate(judged, {1: [7, "7"]}, "mrr", duplicates="first")["mrr"] == 1.0
+
+
+def _ids_of_two_kinds() -> Iterator[Any]:
+    lists: dict[Any, Any] = {1: ["none", 5], 2: ["none", 6], 3: ["7"]}
+    for found in (lists, dict(reversed(lists.items()))):
+        yield found
+        yield {q: tuple(ids) for q, ids in found.items()}
+        yield {q: np.array(ids, dtype=object) for q, ids in found.items()}
+        yield {str(q) if q == 2 else q: ids for q, ids in found.items()}
+        for make in (dict, MappingProxyType, UserDict):
+            yield {q: make({d: float(-i) for i, d in enumerate(ids)}) for q, ids in found.items()}
+
+
+@pytest.mark.parametrize("run", list(_ids_of_two_kinds()))
+def test_runs_with_integers_and_text_find_the_integers_of_a_table(run: Any) -> None:
+    judged = table([(1, 5, 1), (2, 6, 1), (3, 7, 1)], "grade")
+    ev = rm.evaluate(judged, run, ["mrr", "recall@1"])
+    assert (ev["mrr"], ev["recall@1"]) == (2 / 3, 1 / 3)
+    assert rm.evaluate(judged, run, "mrr", duplicates="first")["mrr"] == 2 / 3
+
+
+def test_judgments_with_integers_and_text_find_the_integers_of_a_run() -> None:
+    qrels: dict[Any, Any] = {
+        1: {"x": 1, 5: 1},
+        "2": {6: 1, b"x": 1},
+        3: {True: 1, "7": 1},
+        ("4",): {},
+    }
+    rows = [(1, 9, 5), (1, 5, 4), (2, 9, 5), (2, 6, 4), (3, 9, 5), (3, 7, 4), (3, 1, 3)]
+    lines = b"".join(
+        json.dumps({"query_id": q, "ranked": [d for p, d, _ in rows if p == q]}).encode() + b"\n"
+        for q in (1, 2, 3)
+    )
+    records = [{"query_id": q, "doc_id": d, "score": s} for q, d, s in rows]
+    for judged in (qrels, dict(reversed(qrels.items()))):
+        for run in (table(rows), io.BytesIO(lines), io.BytesIO(json.dumps(records).encode())):
+            ev = rm.evaluate(judged, run, ["mrr", "recall@3"])
+            assert ev.query_ids == tuple(judged)
+            assert [*ev.per_query[1].values(), *ev.per_query["2"].values()] == [0.5] * 4
+            assert [*ev.per_query[3].values()] == [0.5, 1.0]
+        lost = rm.evaluate(judged, table([(1, 9, 1.0), (5, 9, 1.0)]), "mrr").lost
+        assert lost in ((1, "x", "9"), (1, "5", "9"))
+
+
+def test_integers_and_text_in_fusions_with_a_table() -> None:
+    mixed: dict[Any, Any] = {1: {"x": 1.0, 5: 2.0}, 2: [6, "7"]}
+    text: dict[Any, Any] = {1: {"x": 1.0, "5": 2.0}, 2: ["6", "7"]}
+    run = table([(1, 5, 1.0), (2, 7, 2.0), (2, 6, 1.0)])
+    want = rm.fuse({"a": text, "b": run})
+    assert rm.fuse({"a": mixed, "b": run}) == want
+    assert list(want[1]) == ["5", "x"]
+    judged = table([(1, 5, 1), (2, 7, 1)], "grade")
+    qrels: list[Any] = [judged, {1: {5: 1}, 2: {"7": 1}}, {"1": {"5": 1}, 2: {7: 1}}]
+    values = {
+        rm.sweep({"a": one, "b": run}, [0, 0.5, 1], grades, "mrr", folds=2).values.tobytes()
+        for grades in qrels
+        for one in (text, mixed)
+    }
+    assert values == {np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 0.5]]).tobytes()}
 
 
 def test_equal_scores_of_integers_go_by_their_decimal_text() -> None:

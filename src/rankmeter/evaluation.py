@@ -14,11 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmeter._core.columns import Columns, Rows
-from rankmeter._core.ids import type_mismatch
+from rankmeter._core.ids import decimal_text, type_mismatch
 from rankmeter._core.mappings import Judgments
 from rankmeter._core.rounded import exact_means, exact_sums, geometric_means
 from rankmeter.facets import roll_up
-from rankmeter.ids import NO_INTEGERS, Integers, as_text, integers_of
+from rankmeter.ids import (
+    NO_INTEGERS,
+    Integers,
+    Kinds,
+    judgments_as_text,
+    kinds_of,
+    with_text_keys,
+)
 from rankmeter.metrics import LEAST, Metric, Wanted, column_of, compile_metrics, is_geometric
 from rankmeter.options import check_mapping
 from rankmeter.tables import render
@@ -691,6 +698,7 @@ class Evaluator:
         # Judgments of a mapping for runs of files and tables, made when the first one comes. Two
         # threads may both make them, and one is kept.
         self._for_text: dict[Integers, Columns | Judgments] = {}
+        self._kinds: Kinds | None = None
         _check_reading(format, columns, errors)
         judged: Columns | Judgments
         if _is_columnar(qrels):
@@ -728,29 +736,36 @@ class Evaluator:
         if self._columns is not None:
             return self._columns
         if integers not in self._for_text:
-            from rankmeter.inputs import judgments_for_text
+            from rankmeter.inputs import prepared
 
-            assert self._judgments is not None
-            read = self._judgments.judged
-            judged = ((query, *read(i)) for i, query in enumerate(self.query_ids))
-            prepared = judgments_for_text(judged, self._compiled, integers)
-            # Ids of other types are left to the door of mappings.
-            self._for_text[integers] = self._judgments if prepared is None else prepared
+            self._for_text[integers] = prepared(self._with_text(integers), self._compiled)
         return self._for_text[integers]
+
+    def _with_text(self, integers: Integers) -> dict[Any, dict[Any, float]]:
+        """The judgments of a mapping, some integers as text, as far as metrics can feel them."""
+        assert self._judgments is not None
+        read = self._judgments.judged
+        return judgments_as_text(
+            ((query, *read(i)) for i, query in enumerate(self.query_ids)), integers
+        )
 
     def _of_mappings(self) -> Judgments:
         """The judgments for runs that are mappings."""
         if self._judgments is None:
             assert self._columns is not None
-            self._judgments = Judgments(self._columns.mapping(), self._compiled)
+            self._judgments = Judgments(
+                self._columns.mapping(), self._compiled, integers=self._integers.documents
+            )
         return self._judgments
 
-    def _wanted_integers(self) -> Integers:
+    def _wanted_integers(self) -> Kinds:
         """Which ids are integers in the judgments, if these are a mapping."""
         if self._columns is not None:
-            return NO_INTEGERS
-        read = self._of_mappings().judged
-        return integers_of((query, read(i)[0]) for i, query in enumerate(self.query_ids))
+            return Kinds(NO_INTEGERS, NO_INTEGERS)
+        if self._kinds is None:
+            read = self._of_mappings().judged
+            self._kinds = kinds_of((query, read(i)[0]) for i, query in enumerate(self.query_ids))
+        return self._kinds
 
     def evaluate(
         self,
@@ -809,8 +824,8 @@ class Evaluator:
         marks = np.zeros(len(self.query_ids), dtype=np.uint8)
         if not _is_columnar(run):
             check_mapping("run", "query id to ranked ids or to {id: score}", run)
-            if any(self._integers):
-                run = as_text(run, self._integers.among(integers_of(run.items())))
+            if self._integers.queries:
+                run = with_text_keys(run.items(), "query")
             judgments = self._of_mappings()
             unjudged = _score_mappings(judgments, [run], ties, duplicates, filled, marks, lost)
             return filled, marks, unjudged, lost
@@ -821,18 +836,16 @@ class Evaluator:
 
         given = open_input(run, "run", format, columns)
         mistakes = Mistakes(given.name, errors, duplicates)
-        integers = self._wanted_integers()
+        kinds = self._wanted_integers()
+        judged: Columns | Judgments
         if isinstance(given, Json):
-            runs = given.mappings(mistakes, integers)
-            judgments = self._of_mappings()
-            unjudged = _score_mappings(judgments, runs, ties, duplicates, filled, marks, lost)
-            return filled, marks, unjudged, lost
-        integers = integers.among(given.integers)
-        judged = self._of_text(given.integers)
-        if isinstance(judged, Judgments):
-            queries = given.carefully(mistakes)
-            integers = integers.among(given.integers)
-            found = mapping_of(queries, integers if judged is self._judgments else NO_INTEGERS)
+            runs = given.mappings(mistakes, kinds.all)
+            judged = self._of_mappings()
+            if any(kinds.some):
+                judged = Judgments(self._with_text(kinds.some), self._compiled)
+            unjudged = _score_mappings(judged, runs, ties, duplicates, filled, marks, lost)
+        elif isinstance(judged := self._of_text(given.integers), Judgments):
+            found = mapping_of(given.carefully(mistakes))
             unjudged = _score_mappings(judged, [found], ties, duplicates, filled, marks, lost)
         else:
             unjudged = self._score_rows(judged, given.pieces(), ties, threads, filled, marks, lost)
@@ -842,9 +855,11 @@ class Evaluator:
                 rows = rows_of(given.carefully(mistakes))
                 unjudged = self._score_rows(judged, iter([rows]), ties, 1, filled, marks, lost)
                 assert unjudged is not None
-        if integers.among(given.integers).queries:
-            unjudged = list(map(int, unjudged))
-            lost = [(int(query), *documents) for query, *documents in lost]
+        if given.integers.queries:  # those of the judgments go by their own names
+            if kinds.all.queries:
+                unjudged = list(map(int, unjudged))
+            names = {decimal_text(query): query for query in self.query_ids}
+            lost = [(names.get(query, query), *documents) for query, *documents in lost]
         return filled, marks, unjudged, lost
 
     def _score_rows(

@@ -9,9 +9,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter.evaluation import Format, Names, Run, _is_columnar
-from rankmeter.ids import Integers, integers_of
-from rankmeter.runs import whole_mapping
+from rankmeter.evaluation import Format, Names, Run
+from rankmeter.runs import whole_mappings
 
 Method = Literal["rrf", "wsum", "combsum", "combmnz"]
 Norm = Literal["min-max", "z-score", "rank"]
@@ -141,12 +140,14 @@ def recipe_of(method: Any, norm: Any, k: Any) -> Recipe:
 
 
 def read_runs(
-    runs: Any, format: Any = None, columns: Any = None, integers: Integers | None = None
+    runs: Any,
+    format: Any = None,
+    columns: Any = None,
+    judged: Sequence[tuple[str, Any, str]] = (),
 ) -> tuple[tuple[Any, ...], list[dict[Any, Any]]]:
-    """Return the names of the runs, and the runs as mappings.
+    """Return the names of the runs, and the runs as mappings; before them what is judged.
 
-    Integers as ids of files and tables stay that where `integers` says so; by default, where the
-    ids of the runs that are mappings are integers.
+    Integers and their decimal text are the same in all of them, as for `whole_mappings`.
 
     Raises
     ------
@@ -158,13 +159,8 @@ def read_runs(
     items = list(runs.items())
     if not items:
         raise ValueError("there is no run to fuse")
-    if integers is None:
-        mappings = (run for _, run in items if hasattr(run, "items") and not _is_columnar(run))
-        integers = integers_of(item for run in mappings for item in run.items())
-    read = [
-        whole_mapping(run, name=f"run {name!r}", format=format, columns=columns, integers=integers)
-        for name, run in items
-    ]
+    sides = [*judged, *((f"run {name!r}", run, "run") for name, run in items)]
+    read = whole_mappings(sides, format=format, columns=columns)
     return tuple(name for name, _ in items), read
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from numbers import Integral
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from rankmeter._core.ids import list_of, maps_ids
-
-INTEGER_TYPES = {int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])}
+from rankmeter._core.ids import add_types, decimal_text, list_of, maps_ids
 
 
 class Integers(NamedTuple):
@@ -23,46 +20,107 @@ class Integers(NamedTuple):
         """Return which are so on both sides."""
         return Integers(self.queries and others.queries, self.documents and others.documents)
 
+    def either(self, others: Integers) -> Integers:
+        """Return which are so on any side."""
+        return Integers(self.queries or others.queries, self.documents or others.documents)
+
 
 NO_INTEGERS = Integers(queries=False, documents=False)
 
 
-def integers_of(items: Iterable[tuple[Any, Any]]) -> Integers:
-    """Tell by the first query and the first document of a run or of judgments what the ids are."""
-    queries = None
-    for query, documents in items:
-        if queries is None:
-            queries = type(query) in INTEGER_TYPES
+class Kinds(NamedTuple):
+    """Where all ids are integers, and where some are, among others."""
+
+    all: Integers
+    some: Integers
+
+
+def kinds_of(items: Iterable[tuple[Any, Any]]) -> Kinds:
+    """Go through the ids of a run or of judgments, given as queries and their documents."""
+    queries: set[type] = set()
+    documents: set[type] = set()
+    for query, found in items:
+        queries.add(type(query))
         with suppress(TypeError):  # what is no ranking is refused elsewhere
-            for document in documents if maps_ids(documents, "") else list_of(documents, ""):
-                return Integers(queries, type(document) in INTEGER_TYPES)
-    return Integers(bool(queries), documents=False)
+            known = type(found) in (dict, list) or maps_ids(found, "")
+            add_types(found if known else list_of(found, ""), documents)
+    numbers = [[issubclass(kind, Integral) for kind in kinds] for kinds in (queries, documents)]
+    whole = [bool(kinds) and all(kinds) for kinds in numbers]
+    mixed = [any(kinds) and not all(kinds) for kinds in numbers]
+    return Kinds(Integers(*whole), Integers(*mixed))
 
 
 def as_text(run: Mapping[Any, Any], integers: Integers) -> dict[Any, Any]:
-    """Write the integers among the ids of a run as text, unless that makes two of them the same."""
+    """Write the integers among the ids of a run or of judgments as text.
+
+    Raises
+    ------
+    ValueError
+        If an integer and its decimal text are both there.
+    """
     rankings = dict(run.items())
     if integers.documents:
         rankings = {query: _ranking_as_text(ranking) for query, ranking in rankings.items()}
     if integers.queries:
-        return _keys_as_text(rankings)
+        return with_text_keys(rankings.items(), "query")
     return rankings
 
 
-def text_of(id_: Any) -> Any:
-    """Write an integer as decimal text; return what is none."""
-    return str(id_) if type(id_) in INTEGER_TYPES else id_
+def judgments_as_text(
+    judged: Iterable[tuple[Any, Sequence[Any], Sequence[float]]], integers: Integers
+) -> dict[Any, dict[Any, float]]:
+    """Write the integers among the ids of judgments as text.
+
+    Parameters
+    ----------
+    judged : iterable
+        Of each query its id, ids of documents, and grades. There may be more grades, of documents
+        that no metric asks for, which get some name.
+    integers : Integers
+        Where to do so.
+
+    Raises
+    ------
+    ValueError
+        If an integer and its decimal text are both there.
+    """
+    qrels: dict[Any, Any] = {}
+    for query, documents, grades in judged:
+        names = [*documents, *(f"\0{i}" for i in range(len(documents), len(grades)))]
+        pairs = list(zip(names, grades, strict=True))
+        what = f"query {query!r}: judged document"
+        qrels[query] = with_text_keys(pairs, what) if integers.documents else dict(pairs)
+    return with_text_keys(qrels.items(), "judged query") if integers.queries else qrels
+
+
+def with_text_keys(items: Iterable[tuple[Any, Any]], what: str) -> dict[Any, Any]:
+    """Write the integers among keys as text.
+
+    Raises
+    ------
+    ValueError
+        If an integer and its decimal text are both there; `what` they are stands in the message.
+    """
+    changed: dict[Any, Any] = {}
+    for key, value in items:
+        text = decimal_text(key)
+        if text in changed:
+            raise ValueError(
+                f"{what} {text} is there as an integer and as text, which are the same where the "
+                "other side holds integers in a table or in JSON: keep one"
+            )
+        changed[text] = value
+    return changed
 
 
 def _ranking_as_text(ranking: Any) -> Any:
     try:
         if maps_ids(ranking, ""):
             return _keys_as_text(dict(ranking.items()))
-        return [text_of(id_) for id_ in list_of(ranking, "")]
+        return [decimal_text(id_) for id_ in list_of(ranking, "")]
     except TypeError:
         return ranking  # refused where its query is known
 
 
 def _keys_as_text(content: dict[Any, Any]) -> dict[Any, Any]:
-    changed = {text_of(key): value for key, value in content.items()}
-    return changed if len(changed) == len(content) else content
+    return with_text_keys(content.items(), "document")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 from rankmeter._core.columns import Columns, Rows
+from rankmeter._core.ids import add_types
 from rankmeter._core.kernels import Metrics
 from rankmeter._core.mappings import Judgments
 from rankmeter.arrow import Table
 from rankmeter.columns import ROLES
 from rankmeter.files import Source
-from rankmeter.ids import NO_INTEGERS, Integers, text_of
+from rankmeter.ids import NO_INTEGERS, Integers
 from rankmeter.json_files import Json, JsonRows, first_object, is_line, is_row
 from rankmeter.mistakes import Mistakes
 from rankmeter.texts import THREE_COLUMNS, TREC, Grouped, recognised, rows_of
@@ -112,7 +113,7 @@ def read_qrels(
         for queries in judged.mappings(mistakes):
             qrels |= queries
         with _named(judged.name):
-            return _prepared(qrels, metrics), judged.integers
+            return prepared(qrels, metrics), judged.integers
     with _named(judged.name):
         rows = judged.whole()
         if rows is not None and (columns_ := Columns(rows, metrics)).usual:
@@ -155,42 +156,14 @@ def _recognised(start: bytes) -> str | None:
     return "jsonl" if not first and _JSON_LINE.match(start) else "json"
 
 
-def judgments_for_text(
-    judged: Iterable[tuple[Any, Sequence[Any], Sequence[float]]],
-    metrics: Metrics,
-    integers: Integers,
-) -> Columns | Judgments | None:
-    """Prepare judgments of a mapping for runs whose ids are text.
-
-    Parameters
-    ----------
-    judged : iterable
-        Of each query its id, ids of documents, and grades. There may be more grades, of documents
-        that no metric asks for.
-    metrics : Metrics
-    integers : Integers
-        Whether integers stand for their decimal text.
-
-    Returns
-    -------
-    Columns, Judgments or None
-        The first if possible. None if ids are of other types, or two are written alike.
-    """
-    qrels: dict[str, dict[str, float]] = {}
-    for n, (query, documents, grades) in enumerate(judged, 1):
-        names = [text_of(id_) for id_ in documents] if integers.documents else [*documents]
-        name = text_of(query) if integers.queries else query
-        if not {type(id_) for id_ in (name, *names)} <= {str}:
-            return None
-        names += [f"\0{i}" for i in range(len(names), len(grades))]
-        qrels[name] = dict(zip(names, grades, strict=True))
-        if len(qrels) < n or len(qrels[name]) < len(grades):
-            return None
-    return _prepared(qrels, metrics)
-
-
-def _prepared(qrels: dict[str, dict[str, float]], metrics: Metrics) -> Columns | Judgments:
+def prepared(qrels: dict[Any, dict[Any, float]], metrics: Metrics) -> Columns | Judgments:
     """Give the core judgments as rows, if they can be."""
+    kinds: set[type] = set()
+    add_types(qrels, kinds)
+    for grades in qrels.values():
+        add_types(grades, kinds)
+    if kinds != {str}:
+        return Judgments(qrels, metrics)
     with suppress(UnicodeEncodeError, OverflowError):  # no UTF-8, no double
         grouped = {
             encoded(query): {encoded(document): float(grade) for document, grade in grades.items()}

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from rankmeter._core.ids import maps_ids, type_mismatch
 from rankmeter.evaluation import Evaluation, Format, Names, Run
-from rankmeter.ids import integers_of
+from rankmeter.ids import kinds_of
 from rankmeter.metrics import Metric
 from rankmeter.moments import ordered
 from rankmeter.runs import whole_mapping
@@ -181,7 +181,7 @@ def risk_coverage(
         query, value = ev.query_ids[outside[0]], float(values[outside[0]])
         raise ValueError(f"query {query!r}: {metric} is {value:g}, and only 0 to 1 has a risk")
     if confidence is None:
-        integers = integers_of((query, ()) for query in ev.query_ids)
+        integers = kinds_of((query, ()) for query in ev.query_ids).all
         whole = whole_mapping(run, format=format, columns=columns, integers=integers)
         confidence = _top_scores(whole)
         if mismatch := type_mismatch(whole, ev.query_ids):

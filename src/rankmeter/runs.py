@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from rankmeter.evaluation import _check_reading, _is_columnar
-from rankmeter.ids import NO_INTEGERS, Integers
+from rankmeter.ids import NO_INTEGERS, Integers, Kinds, as_text, kinds_of
 from rankmeter.options import check_mapping
 
 
@@ -46,11 +48,63 @@ def whole_mapping(
     ImportError, OSError, TypeError, ValueError
         As for `rankmeter.evaluate`.
     """
+    return _read(given, side, name, format, columns, errors, integers, duplicates)[0]
+
+
+def whole_mappings(
+    sides: Sequence[tuple[str, Any, str]], *, format: Any = None, columns: Any = None
+) -> list[dict[Any, Any]]:
+    """Read several sides whole, so that integers and their decimal text are the same in all.
+
+    Where all ids of those that are mappings are integers, so are those of tables; otherwise all
+    are text, if there is a table of integers.
+
+    Parameters
+    ----------
+    sides : sequence
+        Of each a name, what is given, and the side, as for `whole_mapping`.
+    format, columns : optional
+        As for `rankmeter.evaluate`.
+
+    Returns
+    -------
+    list of dict
+
+    Raises
+    ------
+    ImportError, OSError, TypeError, ValueError
+        As for `rankmeter.evaluate`.
+    """
+    kinds, tables = Kinds(NO_INTEGERS, NO_INTEGERS), NO_INTEGERS
+    mappings = [given for _, given, _ in sides if not _is_columnar(given)]
+    if len(mappings) < len(sides):
+        contents = (given.items() for given in mappings if hasattr(given, "items"))
+        kinds = kinds_of(chain.from_iterable(contents))
+    read = []
+    for name, given, side in sides:
+        content, integers = _read(given, side, name, format, columns, "raise", kinds.all, None)
+        tables = tables.either(integers)
+        read.append(content)
+    mixed = kinds.some.among(tables)
+    return [as_text(content, mixed) for content in read] if any(mixed) else read
+
+
+def _read(
+    given: Any,
+    side: str,
+    name: str | None,
+    format: Any,
+    columns: Any,
+    errors: str,
+    integers: Integers,
+    duplicates: str | None,
+) -> tuple[dict[Any, Any], Integers]:
+    """The mapping, and whether integers stood in a file or table."""
     _check_reading(format, columns, errors)
     if not _is_columnar(given):
         what = "ranked ids or to {id: score}" if side == "run" else "{id: grade}"
         check_mapping(name or side, f"query id to {what}", given)
-        return given if type(given) is dict else dict(given.items())
+        return given if type(given) is dict else dict(given.items()), NO_INTEGERS
     from rankmeter.inputs import mapping_of, open_input
     from rankmeter.json_files import Json
     from rankmeter.mistakes import Mistakes
@@ -59,8 +113,8 @@ def whole_mapping(
     mistakes = Mistakes(opened.name, errors, duplicates)
     if not isinstance(opened, Json):
         queries = opened.carefully(mistakes)
-        return mapping_of(queries, opened.integers.among(integers))
+        return mapping_of(queries, opened.integers.among(integers)), opened.integers
     content: dict[Any, Any] = {}
     for part in opened.mappings(mistakes, integers):
         content |= part
-    return content
+    return content, Integers(queries=True, documents=True)  # maybe

@@ -299,8 +299,10 @@ def _values_of_fusion(
 ) -> Array:
     weights = [_pair(setting) for setting in settings]
     recipe = recipe_of(*how)
-    integers = scorer._wanted_integers()
-    names, read = read_runs(runs, options["format"], options["columns"], integers)
+    judged = [] if _is_columnar(qrels) else [("qrels", qrels, "qrels")]
+    names, read = read_runs(runs, options["format"], options["columns"], judged)
+    if judged and (given := read.pop(0)) is not qrels:
+        qrels, scorer = given, Evaluator(given, scorer._metrics.values())
     if any(scorer._integers):
         read = [as_text(run, scorer._integers) for run in read]
     if len(names) != 2:

@@ -121,6 +121,7 @@ cdef str why_no_id(object id_, int depth=*)
 cdef bint is_integer(object number) except -1
 cdef object no_id(str what, object id_, str why)
 cdef bint all_text(dict mapping) noexcept
+cpdef object decimal_text(object id_)
 cdef bint any_escaped(list ids) except -1
 cdef list keys_of(list ids, bint escaped)
 cdef dict kinds_of(object ids)

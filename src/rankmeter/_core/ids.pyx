@@ -8,6 +8,7 @@ why_no_id() decides that for all doors.
 """
 
 from numbers import Integral, Number
+from operator import index
 from os import urandom
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -215,6 +216,34 @@ def listed(given):
     if kind in ("m", "M") and getattr(given, "ndim", 0):
         return list(given)
     return given.tolist()
+
+
+cpdef object decimal_text(object id_):
+    """An integer of any type as decimal text; what is none as it is."""
+    kind = type(id_)
+    if kind is int:
+        return str(id_)
+    if kind is not str and isinstance(id_, Integral) and hasattr(kind, "__index__"):
+        return str(index(id_))
+    return id_
+
+
+def add_types(ids, set types not None):
+    """Add the types of some ids to a set.
+
+    Parameters
+    ----------
+    ids : iterable
+    types : set
+    """
+    if type(ids) is dict and ids and all_text(<dict> ids):
+        types.add(str)
+        return
+    latest = None
+    for id_ in ids:
+        if type(id_) is not latest:
+            latest = type(id_)
+            types.add(latest)
 
 
 # Order of ids

@@ -13,7 +13,12 @@ from rankmeter._core.rows import Row
 @disjoint_base
 class Judgments:
     def __new__(
-        cls, qrels: Mapping[Any, Mapping[Any, Any]], metrics: Metrics, *, keep_all: bool = False
+        cls,
+        qrels: Mapping[Any, Mapping[Any, Any]],
+        metrics: Metrics,
+        *,
+        keep_all: bool = False,
+        integers: bool = False,
     ) -> Self: ...
     @property
     def queries(self) -> tuple[Any, ...]: ...

@@ -14,6 +14,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.unicode cimport PyUnicode_CheckExact
 from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, qsort
 from libc.string cimport memcpy, memset
@@ -23,8 +24,8 @@ from rankmeter._core.containers cimport (
     prefetch, read_double, read_integer,
 )
 from rankmeter._core.ids cimport (
-    Probe, Table, all_text, any_escaped, is_exact_id, is_integer, keys_of, look_for, next_alike,
-    no_id, put, tag_of, why_no_id,
+    Probe, Table, all_text, any_escaped, decimal_text, is_exact_id, is_integer, keys_of, look_for,
+    next_alike, no_id, put, tag_of, why_no_id,
 )
 from rankmeter._core.kernels cimport (
     Metrics, check_shapes, complain, complaint, plan_of, score_empty, start_task,
@@ -238,9 +239,13 @@ cdef object twice(object query, object document, Py_ssize_t first, Py_ssize_t se
 
 cdef Py_ssize_t rank_exact_list(
     list ranking, const Plan *plan, PyObject **documents, const double *grades,
-    Py_ssize_t n_sought, bint keep_first, object query, Scratch *scratch, Py_ssize_t *n_found,
+    Py_ssize_t n_sought, bint text, bint keep_first, object query, Scratch *scratch,
+    Py_ssize_t *n_found,
 ) except -1:
-    """Find the sought documents in a list of exact ids; returns n_retrieved or NOT_EXACT."""
+    """Find the sought documents in a list of exact ids, or of exact str alone.
+
+    Returns n_retrieved or NOT_EXACT.
+    """
     cdef Py_ssize_t i, j, n, depth, found = 0
     cdef PyObject **ids
     cdef Table table
@@ -255,8 +260,9 @@ cdef Py_ssize_t rank_exact_list(
         table = scratch.table
         reserve_judged(scratch, n_sought)
         for i in range(depth):
-            if not is_exact_id(ids[i]):
-                return NOT_EXACT
+            if not PyUnicode_CheckExact(<object> ids[i]):
+                if text or not is_exact_id(ids[i]):
+                    return NOT_EXACT
             probe = look_for(tag_of(ids[i]))
             while next_alike(&table, &probe):
                 if PyObject_RichCompareBool(<object> ids[probe.place], <object> ids[i], Py_EQ):
@@ -559,6 +565,36 @@ cdef object twice_in_run(list items, object query):
 
 # Any ranking
 
+cdef bint only_text(dict ranking) except -1:
+    with cython.critical_section(ranking):
+        if all_text(ranking):
+            return True
+    for document in ranking:
+        if type(document) is not str:
+            return False
+    return True
+
+
+cdef object with_text(object ranking, object query):
+    """A copy of a ranking in which integers are decimal text."""
+    cdef dict texts = {}
+    if type(ranking) is list or not maps_ids(ranking, where(query)):
+        ids = ranking if type(ranking) is list else list_of(ranking, where(query))
+        return [decimal_text(id_) for id_ in list(ids)]
+    for document, value in list(ranking.items()):
+        why = why_no_id(document)
+        if why:
+            raise no_id(f"{where(query)}document", document, why)
+        text = decimal_text(document)
+        if text in texts:
+            raise ValueError(
+                f"{where(query)}document {text} is there as an integer and as text, which are the "
+                "same where the other side holds integers in a table or in JSON: keep one"
+            )
+        texts[text] = value
+    return texts
+
+
 cdef int check_kinds(
     object ranking, PyObject **documents, Py_ssize_t n_documents, object query
 ) except -1:
@@ -576,13 +612,19 @@ cdef int check_kinds(
 
 
 cdef Py_ssize_t rank_any(
-    object ranking, const Plan *plan, PyObject **documents, bint exact, Ties ties,
+    object ranking, const Plan *plan, PyObject **documents, bint exact, bint integers, Ties ties,
     bint keep_first, object query, Scratch *scratch, Query *record,
 ) except -1:
-    """Find the documents of a record that holds the judgments; returns how many the plan needs."""
+    """Find the documents of a record that holds the judgments; returns how many the plan needs.
+
+    `integers`: those of the ranking match their decimal text.
+    """
     cdef const double *grades = record.ideal
     cdef Py_ssize_t n_sought = record.n_ideal
     cdef Py_ssize_t n = NOT_EXACT, n_found = 0
+    if integers and type(ranking) is not list:
+        if type(ranking) is not dict or not only_text(<dict> ranking):
+            ranking = with_text(ranking, query)
     if type(ranking) is dict:
         if exact:
             n = rank_exact_dict(
@@ -600,7 +642,14 @@ cdef Py_ssize_t rank_any(
         ids = ranking if type(ranking) is list else list_of(ranking, where(query))
         if exact:
             n = rank_exact_list(
-                <list> ids, plan, documents, grades, n_sought, keep_first, query, scratch, &n_found
+                <list> ids, plan, documents, grades, n_sought, integers, keep_first, query,
+                scratch, &n_found,
+            )
+        if n == NOT_EXACT and integers:
+            ids = with_text(ids, query)
+            n = rank_exact_list(
+                <list> ids, plan, documents, grades, n_sought, False, keep_first, query, scratch,
+                &n_found,
             )
         if n == NOT_EXACT:
             ids = list(ids)
@@ -635,6 +684,8 @@ cdef class Judgments:
         What will be computed: documents that none of these can feel are counted, not kept.
     keep_all : bool
         Keep every judged document all the same.
+    integers : bool
+        Let integers of a run match documents that are their decimal text.
 
     Notes
     -----
@@ -649,8 +700,11 @@ cdef class Judgments:
     cdef Py_ssize_t *first_document     # [len(queries) + 1] where each query starts in documents
     cdef Py_ssize_t *first_grade        # [len(queries) + 1] ... and in grades
     cdef bytearray exact            # per query: are all ids exact str or int
+    cdef bint integers
 
-    def __cinit__(self, qrels, Metrics metrics not None, *, bint keep_all=False):
+    def __cinit__(
+        self, qrels, Metrics metrics not None, *, bint keep_all=False, bint integers=False
+    ):
         if not hasattr(qrels, "items") or not hasattr(qrels, "keys"):
             raise TypeError(
                 "qrels must be a mapping from query id to {document id: grade}, "
@@ -658,6 +712,7 @@ cdef class Judgments:
             )
         self.metrics = metrics
         self.plan = metrics.plan
+        self.integers = integers
         if keep_all:
             self.plan.lowest = -INFINITY
         items = list(qrels.items())
@@ -711,7 +766,7 @@ cdef class Judgments:
         record.n_ideal = sought(&self.plan, record.ideal, record.n_judged)
         return rank_any(
             ranking, &self.plan, (<PyListObject *> self.documents).ob_item + first,
-            self.exact[i], ties, keep_first, self.queries[i], scratch, record,
+            self.exact[i], self.integers, ties, keep_first, self.queries[i], scratch, record,
         )
 
     def evaluate(self, dict run, str ties, str duplicates, double[:, :, ::1] values,
@@ -855,7 +910,8 @@ cdef int score_alone(
         record.n_judged = pool.n
         record.n_ideal = sought(plan, pool.grades, pool.n)
         n_found = rank_any(
-            ranked, plan, pool.documents, exact, BY_INPUT, keep_first, ALONE, &scratch, &record,
+            ranked, plan, pool.documents, exact, False, BY_INPUT, keep_first, ALONE, &scratch,
+            &record,
         )
         score_found(plan, False, &scratch, n_found, &record, &only)
     finally:

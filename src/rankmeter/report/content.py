@@ -10,10 +10,9 @@ import numpy as np
 
 from rankmeter.comparison import Comparison, Difference, Mover, shown_p
 from rankmeter.evaluation import Evaluation, Evaluator, Ties
-from rankmeter.ids import integers_of
 from rankmeter.metrics import METRICS, Metric
 from rankmeter.risk import risk_coverage
-from rankmeter.runs import whole_mapping
+from rankmeter.runs import whole_mappings
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -312,9 +311,9 @@ def _read(runs: Any, qrels: Any, names: Sequence[str]) -> tuple[dict[str, Any], 
     lacking = [name for name in names if name not in runs]
     if lacking:
         raise ValueError(f"runs lack {', '.join(map(repr, lacking))}, which is compared")
-    judged = whole_mapping(qrels, "qrels")
-    integers = integers_of(judged.items())
-    return {name: whole_mapping(runs[name], integers=integers) for name in names}, judged
+    sides = [("qrels", qrels, "qrels"), *(("run", runs[name], "run") for name in names)]
+    judged, *read = whole_mappings(sides)
+    return dict(zip(names, read, strict=True)), judged
 
 
 def _places(every: Sequence[Any], chosen: Sequence[Any]) -> list[int]:
