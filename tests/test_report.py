@@ -414,6 +414,18 @@ def test_ids_need_not_be_strings() -> None:
     assert Page(report(comparison, runs=runs, qrels=qrels)).data["queries"] == ["1", "2", "3"]
 
 
+def test_integers_of_a_table() -> None:
+    pa = pytest.importorskip("pyarrow")
+    judged = pa.table({"query_id": [1, 2], "doc_id": [5, 6], "grade": [1, 1]})
+    runs: dict[str, Any] = {
+        "base": {2: {7: 2.0, 6: 1.0}, 1: {5: 2.0}},
+        "new": pa.table({"query_id": [1, 2], "doc_id": [5, 6], "score": [3.0, 1.0]}),
+    }
+    comparison = rm.compare(judged, runs, "mrr")
+    rankings = Page(report(comparison, runs=runs, qrels=judged)).data["rankings"]
+    assert rankings == {"0": [[["5", 1]]] * 2, "1": [[["7", None], ["6", 1]], [["6", 1]]]}
+
+
 def test_rankings_with_grades() -> None:
     qrels = {"q": {"a": 2, "b": 0}, "p": {"a": 1}}
     runs = {

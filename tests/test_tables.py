@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -443,6 +444,73 @@ def test_integers_and_text_in_fusions_with_a_table() -> None:
         for one in (text, mixed)
     }
     assert values == {np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 0.5]]).tobytes()}
+
+
+def _of_integers(metrics: Any = "mrr") -> rm.Evaluation:
+    judged = table([(1, 5, 1), (2, 6, 1)], "grade")
+    return rm.evaluate(judged, {1: [5], 2: [7, 6]}, metrics)
+
+
+def test_results_of_integers_match_integers() -> None:
+    ev = pickle.loads(pickle.dumps(_of_integers()))
+    assert ev.query_ids == ("1", "2")
+    for one in (ev, rm.concat([ev]), ev.bounds.lowest):
+        for labels in ({1: "x", 2: "y"}, {"1": "x", "2": "y"}, {np.int8(1): "x", "2": "y"}):
+            assert {label: part["mrr"] for label, part in one.by(labels).items()} == (
+                {"x": 1.0, "y": 0.5}
+            )
+            assert set(one.by({"f": labels})["f"]) == {"x", "y"}
+            part = one.by(labels)["x"]
+            assert part.by({1: "z"})["z"].query_ids == ("1",)
+    with pytest.raises(ValueError, match="query 1 is there as an integer and as text"):
+        ev.by({1: "x", "1": "y"})
+    with pytest.raises(TypeError, match="facets must be a mapping"):
+        ev.by(3)
+    with pytest.raises(ValueError, match="no evaluated query has a label"):
+        rm.evaluate({"1": {"a": 1}}, {"1": ["a"]}, "mrr").by({1: "x"})
+
+
+def test_comparisons_of_integers_match_integers() -> None:
+    judged = table([(1, 5, 1), (2, 6, 1)], "grade")
+    runs = {"a": {1: {5: 2.0}, 2: {7: 2.0, 6: 1.0}}, "b": table([(1, 5, 3.0), (2, 6, 1.0)])}
+    comparison = rm.compare(judged, runs, "mrr", facets={1: "x", 2: "y"})
+    assert set(comparison.facets) == {"x", "y"}
+    assert set(comparison.facets["x"].by({1: "z"})) == {"z"}
+    ev = _of_integers()
+    other = rm.evaluate({2: {6: 1}, 1: {5: 1}}, runs["a"], "mrr")
+    for two in ({"a": ev, "b": other}, {"b": other, "a": ev}):
+        paired = rm.compare(two)
+        assert set(paired.query_ids) == {"1", "2"}
+        assert paired.rows[0].difference == 0.0
+        assert set(paired.by({1: "x"})) == {"x", None}
+    twice = rm.evaluate({1: {5: 1}, "1": {5: 1}}, {1: [5]}, "mrr")
+    with pytest.raises(ValueError, match="'b': query 1 is there as an integer and as text"):
+        rm.compare({"a": ev, "b": twice})
+
+
+def test_confidences_of_integers_match_integers() -> None:
+    ev, run = _of_integers(), {1: {5: 2.0}, 2: {7: 3.0, 6: 1.0}}
+    want = rm.risk_coverage(ev, "mrr", {"1": 2.0, "2": 3.0})
+    assert want.risk.tolist() == [0.5, 0.25]
+    rows = table([(q, d, s) for q, found in run.items() for d, s in found.items()])
+    sources: list[Any] = [{"run": run}, {"run": rows}, {"confidence": {1: 2.0, 2: 3.0}}]
+    for source in sources:
+        assert rm.risk_coverage(ev, "mrr", **source).risk.tobytes() == want.risk.tobytes()
+
+
+def test_concat_counts_no_query_twice() -> None:
+    ev = _of_integers()
+    one, three = (rm.evaluate({q: {5: 1}}, {q: [5]}, "mrr") for q in (1, 3))
+    text = rm.evaluate({"1": {"5": 1}}, {"1": ["5"]}, "mrr")
+    for parts in ([ev, one], [one, ev]):
+        with pytest.raises(ValueError, match="query '1' is in two evaluations"):
+            rm.concat(parts)
+    with pytest.raises(ValueError, match=r"query 1 is there as an integer and as text.*str\(id\)"):
+        rm.concat([text, one])
+    both = rm.concat([three, ev])
+    assert both.query_ids == ("3", "1", "2")
+    assert set(both.by({1: "x", 3: "y"})) == {"x", "y", None}
+    assert rm.concat([text, three]).query_ids == ("1", 3)
 
 
 def test_equal_scores_of_integers_go_by_their_decimal_text() -> None:

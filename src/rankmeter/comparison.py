@@ -13,6 +13,7 @@ import numpy.typing as npt
 from rankmeter._core.rounded import exact_means
 from rankmeter.evaluation import Coverage, Missing, _plain
 from rankmeter.facets import Rows, roll_up
+from rankmeter.ids import labels_as_text
 from rankmeter.metrics import Metric, Wanted, column_of, is_geometric
 from rankmeter.moments import margin_of_mean, moments
 from rankmeter.significance import Correction, How, Test, adjusted, differences_of, outcomes_of
@@ -176,6 +177,7 @@ class Comparison:
         unpaired: Mapping[str, int],
         left_out: int,
         coverage: Mapping[str, Coverage],
+        integers: bool = False,
     ) -> None:
         self.query_ids = tuple(query_ids)
         self.metrics = tuple(metrics)
@@ -187,6 +189,7 @@ class Comparison:
         self.unpaired = dict(unpaired)
         self.left_out = left_out
         self.coverage = dict(coverage)
+        self._integers = integers  # the queries are text, and were integers of a table or of JSON
         self.facets: dict[Any, Any] = {}
         self.comparisons = 0
         self._directions: list[int] = []
@@ -257,7 +260,8 @@ class Comparison:
         Parameters
         ----------
         facets : mapping
-            ``{query: label}``, or ``{facet: {query: label}}`` for several facets at once.
+            ``{query: label}``, or ``{facet: {query: label}}`` for several facets at once. Integers
+            match queries as for `Evaluation.by`.
 
         Returns
         -------
@@ -274,6 +278,7 @@ class Comparison:
         ValueError
             If no compared query has a label.
         """
+        facets = labels_as_text(facets) if self._integers else facets
         return roll_up(facets, self.query_ids, "compared", self._by_label)
 
     def _by_label(self, labels: Rows) -> dict[Any, Comparison]:
@@ -286,6 +291,7 @@ class Comparison:
                 unpaired={},
                 left_out=0,
                 coverage={},
+                integers=self._integers,
             )
             for label, rows in labels.items()
         }

@@ -24,6 +24,7 @@ from rankmeter.ids import (
     Kinds,
     judgments_as_text,
     kinds_of,
+    labels_as_text,
     with_text_keys,
 )
 from rankmeter.metrics import LEAST, Metric, Wanted, column_of, compile_metrics, is_geometric
@@ -148,11 +149,13 @@ class Evaluation:
         lost: tuple[Any, Any, Any] | None = None,
         found: bool = True,
         numbered: bool = False,
+        integers: bool = False,
     ) -> None:
         self.lost = lost
         self._found = found  # a relevant document, for some query
         self._query_ids = query_ids
         self._numbered = numbered  # the ids are places of rows, and nobody's names
+        self._integers = integers  # the ids are text, and were integers of a table or of JSON
         self.metrics = tuple(metrics)
         self._metrics = metrics
         self.values = values
@@ -216,6 +219,7 @@ class Evaluation:
             retrieved=self._retrieved,
             answerable=self._answerable,
             numbered=self._numbered,
+            integers=self._integers,
         )
 
     @property
@@ -332,6 +336,11 @@ class Evaluation:
         ValueError
             If no evaluated query has a label.
 
+        Notes
+        -----
+        Where the judgments are a table or JSON whose queries are integers, these are text here, and
+        may be integers or text in `facets`.
+
         Examples
         --------
         >>> import rankmeter as rm
@@ -340,7 +349,7 @@ class Evaluation:
         {'how': 1.0, 'why': 0.0}
         """
         return roll_up(
-            facets,
+            labels_as_text(facets) if self._integers else facets,
             self.query_ids,
             "evaluated",
             lambda labels: {label: self._part(rows) for label, rows in labels.items()},
@@ -366,6 +375,7 @@ class Evaluation:
             highest=self._highest[rows],
             retrieved=retrieved,
             answerable=answerable,
+            integers=self._integers,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -565,14 +575,15 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
         rounded exact sum, so it does not depend on where it was cut. The coverages are added: a
         run that is not cut like the qrels has unjudged queries in every part. Where queries are
         rows of arrays that nobody named, they are numbered on, from one evaluation to the next.
+        Where the queries of one were integers of a table or of JSON, those of others become text.
 
     Raises
     ------
     TypeError
         If one is no `Evaluation`.
     ValueError
-        If there is none, their metrics differ, a query is in two of them, or the queries of some
-        are numbered and those of others named.
+        If there is none, their metrics differ, a query is in two of them, or there as an integer
+        and as text, or the queries of some are numbered and those of others named.
 
     Examples
     --------
@@ -608,7 +619,8 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
     found = any(part._found for part in parts)
     lost = None if found else next((part.lost for part in parts if part.lost is not None), None)
     coverage = coverage._replace(unmatched=0 if lost is None else coverage.evaluated)
-    queries = range(sum(map(len, parts))) if numbered else _queries_of_all(parts)
+    integers = any(part._integers for part in parts)
+    queries = range(sum(map(len, parts))) if numbered else _queries_of_all(parts, integers)
     return Evaluation(
         queries,
         parts[0]._metrics,
@@ -621,15 +633,25 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
         lost=lost,
         found=found,
         numbered=numbered,
+        integers=integers,
     )
 
 
-def _queries_of_all(parts: Sequence[Evaluation]) -> Sequence[Any]:
+def _queries_of_all(parts: Sequence[Evaluation], integers: bool) -> Sequence[Any]:
     queries = [query for part in parts for query in part.query_ids]
+    names = list(map(decimal_text, queries))
+    if integers:
+        queries = names
     if len(set(queries)) < len(queries):
         twice = next(query for query, count in Counter(queries).items() if count > 1)
         hint = "; where ids are numbers of rows, use concat first, then by" * isinstance(twice, int)
         raise ValueError(f"query {twice!r} is in two evaluations{hint}")
+    if len(set(names)) < len(names):
+        alike = next(name for name, count in Counter(names).items() if count > 1)
+        raise ValueError(
+            f"query {alike} is there as an integer and as text, and would count twice if it is the "
+            "same: ids of files are text, which str(id) makes of others"
+        )
     return queries
 
 
@@ -961,6 +983,7 @@ class Evaluator:
             answerable=answerable,
             lost=example,
             found=found,
+            integers=self._integers.queries,
         )
 
 
@@ -1066,8 +1089,10 @@ def evaluate(
 
     Ids of files and tables are compared as bytes, and if the other side is a mapping, as UTF-8.
     Integers of tables and JSON become their decimal text, which also orders equal scores. They
-    match the integers of a mapping, which the text of a file never does. Rows are read fastest when
-    those of each query of the run stand together; otherwise they are put in order first.
+    match the integers of a mapping, which the text of a file never does. The queries of the result
+    are those of the judgments, and text if they are integers of a table or of JSON. Rows are read
+    fastest when those of each query of the run stand together; otherwise they are put in order
+    first.
 
     Examples
     --------

@@ -113,6 +113,22 @@ def with_text_keys(items: Iterable[tuple[Any, Any]], what: str) -> dict[Any, Any
     return changed
 
 
+def labels_as_text(facets: Any) -> Any:
+    """Write integers as text where they are queries that have a label or a number.
+
+    Raises
+    ------
+    ValueError
+        If an integer and its decimal text are both there.
+    """
+    if not hasattr(facets, "items"):
+        return facets  # refused elsewhere
+    items = list(facets.items())
+    if any(hasattr(labels, "items") for _, labels in items):
+        return {facet: labels_as_text(labels) for facet, labels in items}
+    return with_text_keys(items, "query")
+
+
 def _ranking_as_text(ranking: Any) -> Any:
     try:
         if maps_ids(ranking, ""):

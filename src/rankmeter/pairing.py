@@ -22,6 +22,7 @@ from rankmeter.evaluation import (
     Ties,
     _sample,
 )
+from rankmeter.ids import with_text_keys
 from rankmeter.metrics import Metric, named_metrics
 from rankmeter.options import check_mapping, check_share, check_word, checked_draws
 from rankmeter.significance import CORRECTIONS, TESTS, Correction, Test
@@ -165,10 +166,12 @@ def _paired(
     evaluations: Mapping[str, Evaluation], metrics: Mapping[str, Metric], settings: Settings
 ) -> Comparison:
     """Bring the rows of all evaluations into one order, and compare them."""
-    everybodys = dict.fromkeys(q for ev in evaluations.values() for q in ev.query_ids)
-    places = {
-        name: {query: i for i, query in enumerate(ev.query_ids)} for name, ev in evaluations.items()
-    }
+    integers = any(ev._integers for ev in evaluations.values())
+    places: dict[str, dict[Any, int]] = {}
+    for name, ev in evaluations.items():
+        rows = [(query, i) for i, query in enumerate(ev.query_ids)]
+        places[name] = with_text_keys(rows, f"{name!r}: query") if integers else dict(rows)
+    everybodys = dict.fromkeys(query for place in places.values() for query in place)
     lacking = {
         name: [query for query in everybodys if query not in place]
         for name, place in places.items()
@@ -177,9 +180,8 @@ def _paired(
     if not shared:
         one, two = list(evaluations)[:2]
         raise ValueError(
-            f"no query in common: {one!r} has {_sample(evaluations[one].query_ids)}, "
-            f"{two!r} has {_sample(evaluations[two].query_ids)}"
-            + type_mismatch(evaluations[one].query_ids, evaluations[two].query_ids)
+            f"no query in common: {one!r} has {_sample(list(places[one]))}, "
+            f"{two!r} has {_sample(list(places[two]))}" + type_mismatch(places[one], places[two])
         )
     if settings.missing == "error":
         for name, queries in lacking.items():
@@ -204,6 +206,7 @@ def _paired(
         unpaired={name: len(queries) for name, queries in lacking.items()},
         left_out=len(everybodys) - len(queries),
         coverage={name: ev.coverage for name, ev in evaluations.items()},
+        integers=integers,
     )
 
 

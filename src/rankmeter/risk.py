@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from rankmeter._core.ids import maps_ids, type_mismatch
 from rankmeter.evaluation import Evaluation, Format, Names, Run
-from rankmeter.ids import kinds_of
+from rankmeter.ids import kinds_of, labels_as_text, with_text_keys
 from rankmeter.metrics import Metric
 from rankmeter.moments import ordered
 from rankmeter.runs import whole_mapping
@@ -154,7 +154,8 @@ def risk_coverage(
     Notes
     -----
     Queries of equal confidence are in no order: their part of the curve is the mean over all
-    orders of them, in closed form. So is the random curve.
+    orders of them, in closed form. So is the random curve. Integers match queries as for
+    `Evaluation.by`.
 
     Examples
     --------
@@ -183,11 +184,15 @@ def risk_coverage(
     if confidence is None:
         integers = kinds_of((query, ()) for query in ev.query_ids).all
         whole = whole_mapping(run, format=format, columns=columns, integers=integers)
+        if ev._integers:
+            whole = with_text_keys(whole.items(), "query")
         confidence = _top_scores(whole)
         if mismatch := type_mismatch(whole, ev.query_ids):
             raise TypeError(f"evaluation and run have no query in common{mismatch}")
         numbers = [confidence.get(query, -math.inf) for query in ev.query_ids]
     else:
+        if ev._integers:
+            confidence = labels_as_text(confidence)
         numbers = _confidences(confidence, ev.query_ids)
 
     n = len(values)

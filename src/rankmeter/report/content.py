@@ -10,6 +10,7 @@ import numpy as np
 
 from rankmeter.comparison import Comparison, Difference, Mover, shown_p
 from rankmeter.evaluation import Evaluation, Evaluator, Ties
+from rankmeter.ids import with_text_keys
 from rankmeter.metrics import METRICS, Metric
 from rankmeter.risk import risk_coverage
 from rankmeter.runs import whole_mappings
@@ -91,7 +92,7 @@ class Content:
         rankings: dict[int, Any] = {}
         risk: dict[str, Any] = {}
         if runs is not None:
-            given, judged = _read(runs, qrels, self.names)
+            given, judged = _read(runs, qrels, self.names, comparison._integers)
             evaluations = self._evaluated(given, judged, ties)
             self.curves = self._curves_of(given, judged, ties)
             risk = self._risk(evaluations, given)
@@ -305,7 +306,9 @@ def _comparable(id_: Any) -> Any:
     return id_.encode("utf-8", "surrogatepass") if isinstance(id_, str) else id_
 
 
-def _read(runs: Any, qrels: Any, names: Sequence[str]) -> tuple[dict[str, Any], dict[Any, Any]]:
+def _read(
+    runs: Any, qrels: Any, names: Sequence[str], integers: bool
+) -> tuple[dict[str, Any], dict[Any, Any]]:
     if not hasattr(runs, "items"):
         raise TypeError(f"runs must be a mapping from name to run, not {type(runs).__name__}")
     lacking = [name for name in names if name not in runs]
@@ -313,6 +316,8 @@ def _read(runs: Any, qrels: Any, names: Sequence[str]) -> tuple[dict[str, Any], 
         raise ValueError(f"runs lack {', '.join(map(repr, lacking))}, which is compared")
     sides = [("qrels", qrels, "qrels"), *(("run", runs[name], "run") for name in names)]
     judged, *read = whole_mappings(sides)
+    if integers:  # of the queries, which are text in the comparison
+        judged, *read = (with_text_keys(side.items(), "query") for side in (judged, *read))
     return dict(zip(names, read, strict=True)), judged
 
 
