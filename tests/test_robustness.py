@@ -22,6 +22,8 @@ import numpy as np
 import pytest
 
 import rankmeter as rm
+from rankmeter.metrics import METRICS as ROWS
+from rankmeter.metrics import PARAMETERS
 
 METRICS = ["ndcg@10", "map", "mrr", "recall@10", "precision@10", "hit@10"]
 BUILT_IN = (RuntimeError, ValueError, TypeError, KeyError, IndexError, OverflowError)
@@ -484,6 +486,53 @@ def test_a_grade_that_is_no_number(doc: str, value: Any) -> None:
             score(["doc-A"], wrap({"x": 1, doc: value}))
 
 
+NO_NUMBERS = [
+    np.complex128(1 + 9j), np.complex64(1), np.array(1 + 9j), np.array(1 + 0j), np.void(b"9"),
+    np.array("9"), np.array(b"9"), np.array("9", object), np.bytes_(b"9"), np.str_("9"),
+    np.datetime64(9, "ns"), np.array(9, "m8[ns]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS, ids=repr)
+def test_what_numpy_would_make_a_number_of(value: Any) -> None:
+    for wrap in (dict, UserDict):
+        with says(TypeError, "query-7", "doc-A", "score", "number"):
+            score(wrap({"x": 1.0, "doc-A": value}))
+        with says(TypeError, "query-7", "doc-A", "grade", "number"):
+            score(["doc-A"], wrap({"x": 1, "doc-A": value}))
+    with says(TypeError, "doc-A", "number"):
+        rm.recall_at_k(["doc-A"], {"doc-A": value}, 5)
+    runs: dict[str, Any] = {name: {"q": {"doc-A": 1.0}, "r": {"doc-A": 1.0}} for name in "ab"}
+    qrels = {"q": {"doc-A": 1}, "r": {"doc-A": 1}}
+    with says(TypeError, "doc-A", "number"):
+        rm.fuse({"a": {"q": {"doc-A": value}}})
+    with says(TypeError, "weight", "number"):
+        rm.fuse(runs, weights=[1, value])
+    with says(TypeError, "weight", "number"):
+        rm.sweep(runs, [value], qrels, "mrr", folds=2)
+    ev = rm.evaluate(qrels, runs["a"], "mrr")
+    with says(TypeError, "'q'", "number"):
+        rm.risk_coverage(ev, "mrr", {"q": value, "r": 1.0})
+    comparison = rm.compare({"a": ev, "b": ev})
+    with says(TypeError, "difference", "number"):
+        rm.resolution(comparison, difference=value)
+    with says(TypeError, "rel must be a number"):
+        rm.Metric("map", rel=value)
+    with says(TypeError, "gain maps numbers to numbers"):
+        rm.Metric("ndcg", 5, gain={1: value})
+
+
+def test_arrays_of_what_is_no_number() -> None:
+    for dtype in (complex, "U1", "M8[ns]", "m8[ns]", "V1"):
+        wrong = np.ones((1, 2)).astype(dtype) if dtype != "V1" else np.zeros((1, 2), "V1")
+        with pytest.raises(TypeError, match="scores"):
+            rm.evaluate_scores(wrong, np.ones((1, 2)), "mrr")
+        with pytest.raises(TypeError, match="labels"):
+            rm.evaluate_scores(np.ones((1, 2)), wrong, "mrr")
+        with pytest.raises(TypeError, match="grades"):
+            rm.evaluate_grades(wrong, "mrr")
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, np.float32("inf")], ids=repr)
 def test_a_grade_that_is_not_finite(value: Any) -> None:
     with says(ValueError, "query-7", "doc-B", "(inf|nan)"):
@@ -544,6 +593,64 @@ def test_a_number_that_is_no_cutoff(k: Any) -> None:
     for function in (rm.recall_at_k, rm.ndcg_at_k, rm.retrieval_metrics):
         with pytest.raises((TypeError, ValueError), match=r"^k must be"):
             function(["doc-A"], {"doc-A": 1}, k)
+
+
+@pytest.mark.parametrize(
+    "text", ["{1:3,1.0:4}", "{1:3,2:4, 1:3}", "{0:0,-0.0:0}"], ids=repr
+)  # fmt: skip
+def test_a_gain_that_is_given_twice(text: str) -> None:
+    with says(ValueError, "ndcg@10", "gain of grade -?[01] is given twice"):
+        rm.parse(f"ndcg@10(gain={text})")
+    pairs = tuple(tuple(map(float, pair.split(":"))) for pair in text[1:-1].split(","))
+    with says(ValueError, "is given twice"):
+        rm.Metric("ndcg", 10, gain=pairs)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [
+        ("set_f(beta=1e151)", "beta must be a number from 0 to 1e.150, not 1e.151"),
+        ("set_f(beta=1e155,weight=plain)", "beta must be"),
+        ("utility(a=1e308)", r"a must be a number from -1e\+100 to 1e\+100, not 1e.308"),
+        ("utility(b=-1e101)", "b must be"),
+        ("utility(c=1e101)", "c must be"),
+        ("utility(d=1e101)", "d must be"),
+        ("utility(documents=1e19)", "documents must be a number from 0 to 1e.18"),
+    ],
+)
+def test_parameters_that_would_overflow(wrong: str, hint: str) -> None:
+    with says(ValueError, hint):
+        rm.parse(wrong)
+
+
+def test_parameters_at_their_bounds_give_numbers() -> None:
+    """Every number of every metric, as small and as large as it may be."""
+    tiny = [0.0, 5e-324, 1e-300, 1e-9]
+    candidates = [*tiny, *(1.0 - x for x in tiny[2:]), 1.0, 1023.0]
+    candidates += [sign * x for x in (1e18, 1e100, 1e150, 1e154, 1.7e308) for sign in (1, -1)]
+    qrels = {"q": {"a": 1, "b": 2, "c": 0, "d": 1, "e": -1}, "r": {"a": 1}, "s": {"a": 0}}
+    runs: list[Any] = [
+        {"q": {"a": 3.0, "x": 2.0, "b": 2.0, "c": 1.0, "e": 0.5}, "r": {"x": 1.0}, "s": {}},
+        {"q": {}, "r": {"a": 1.0}, "s": {"x": 1.0}},
+    ]
+    metrics: dict[rm.Metric, None] = {}
+    for name, row in ROWS.items():
+        others = {"gain", "judged_only"} | {p for p in row.parameters if PARAMETERS[p].words}
+        numbers = [p for p in row.parameters if p not in others]
+        k = 3 if row.cutoff == "required" else None
+        needed = {p: 0.5 for p in numbers if row.defaults[p] is None}
+        for value in candidates:
+            for words in ({}, {"weight": "plain"}, {"grading": "graded"}):
+                for given in ({p: value} for p in numbers):
+                    with contextlib.suppress(ValueError):
+                        metrics[rm.Metric(name, k, **(needed | given | words))] = None  # type: ignore[arg-type]
+            with contextlib.suppress(ValueError):
+                metrics[rm.Metric(name, k, **dict.fromkeys(numbers, value))] = None
+    for run in runs:
+        fitting = [metric for metric in metrics if metric.name != "err" or metric.max >= 2]
+        ev = rm.evaluate(qrels, run, fitting)
+        wrong = ~np.isfinite(ev.values).all(axis=0)
+        assert not wrong.any(), np.array(ev.metrics)[wrong]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from rankmeter._core.rows import is_number
 from rankmeter.evaluation import Format, Names, Run
 from rankmeter.runs import whole_mappings
 
@@ -206,7 +207,7 @@ def array_of_weights(weights: Any, names: Sequence[Any]) -> npt.NDArray[np.float
 
 
 def _number(what: str, value: Any) -> float:
-    if isinstance(value, (str, bytes)):
+    if not is_number(value):
         raise TypeError(f"{what} must be a number, not {value!r}")
     try:
         number = float(value)

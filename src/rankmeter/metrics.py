@@ -80,7 +80,7 @@ class Metric:
             uncut = f"; for all that was returned, '{_UNCUT[name]}'" if name in _UNCUT else ""
             raise ValueError(f"{name} needs a cut-off, for example '{name}@10'{uncut}")
         given = {
-            key: dict(value) if key == "gain" and isinstance(value, tuple) else value
+            key: _gains(value) if key == "gain" and isinstance(value, tuple) else value
             for key, value in parameters.items()
         }
         Metrics([(row, k, given)])  # refuses wrong values
@@ -313,16 +313,27 @@ def _arguments(text: str | None) -> dict[str, Any]:
 def _value(name: str, text: str) -> Any:
     try:
         if name == "gain" and text.startswith("{"):
-            pairs = [entry.split(":") for entry in text[1:-1].split(",")]
-            return {_number(grade): _number(gain) for grade, gain in pairs}
-        if name == "gain" or PARAMETERS[name].words:
+            entries = [entry.split(":") for entry in text[1:-1].split(",")]
+            pairs = tuple((_number(grade), _number(gain)) for grade, gain in entries)
+        elif name == "gain" or PARAMETERS[name].words:
             return text
-        if name == "judged_only":
+        elif name == "judged_only":
             return {"true": True, "false": False}[text.lower()]
-        return _number(text)
+        else:
+            return _number(text)
     except (ValueError, KeyError):
         shapes = {"gain": "{grade:gain,...}", "judged_only": "true or false"}
         raise ValueError(f"{name} must be {shapes.get(name, 'a number')}, not {text!r}") from None
+    return _gains(pairs)
+
+
+def _gains(pairs: tuple[tuple[Any, Any], ...]) -> dict[Any, Any]:
+    gains: dict[Any, Any] = {}
+    for grade, gain in pairs:
+        if grade in gains:
+            raise ValueError(f"the gain of grade {grade:g} is given twice")
+        gains[grade] = gain
+    return gains
 
 
 def _number(text: str) -> float:

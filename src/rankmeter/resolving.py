@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from rankmeter._core.rows import is_number
 from rankmeter.comparison import Comparison, for_json, unresolvable
 from rankmeter.distributions import normal_quantile, t_quantile
 from rankmeter.evaluation import Evaluation, Missing
@@ -235,7 +236,7 @@ def _wanted(comparison: Comparison, difference: Any) -> dict[str, float] | None:
 
 
 def _number(given: Any) -> float:
-    if isinstance(given, bool) or not hasattr(given, "__float__"):
+    if isinstance(given, bool) or not is_number(given) or not hasattr(given, "__float__"):
         raise TypeError(f"a difference must be a number, not {given!r}")
     if not math.isfinite(given):
         raise ValueError(f"a difference must be finite, not {given!r}")

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmeter._core.ids import maps_ids, type_mismatch
+from rankmeter._core.rows import is_number
 from rankmeter.evaluation import Evaluation, Format, Names, Run
 from rankmeter.ids import kinds_of, labels_as_text, with_text_keys
 from rankmeter.metrics import Metric
@@ -264,7 +265,7 @@ def _confidences(given: Any, queries: tuple[Any, ...]) -> list[float]:
 
 def _number(query: Any, value: Any) -> float:
     """Return a double; an integer where that would round it."""
-    if isinstance(value, (str, bytes)):
+    if not is_number(value):
         raise TypeError(f"query {query!r}: {value!r} is no number")
     try:
         number = float(value)

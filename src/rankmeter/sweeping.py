@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmeter._core.rounded import exact_means, geometric_means
+from rankmeter._core.rows import is_number
 from rankmeter.bootstrap import bootstrap_intervals, percentile_ends
 from rankmeter.evaluation import (
     Evaluator,
@@ -273,7 +274,9 @@ def sweep(
 def _checked_grid(grid: Iterable[Any]) -> tuple[Any, ...]:
     if isinstance(grid, (str, bytes)) or not isinstance(grid, Iterable):
         raise TypeError(f"grid must be an iterable of settings, not {grid!r}")
-    settings = tuple(x.item() if isinstance(x, np.generic) else x for x in grid)
+    settings = tuple(
+        x.item() if isinstance(x, np.generic) and x.dtype.kind not in "mM" else x for x in grid
+    )
     if not settings:
         raise ValueError("grid has no setting")
     for i, setting in enumerate(settings):
@@ -334,6 +337,8 @@ def _values_of_fusion(
 
 def _pair(setting: Any) -> tuple[float, float]:
     try:
+        if not is_number(setting):
+            raise TypeError
         weight = float(setting)
     except (TypeError, ValueError):
         raise TypeError(f"a weight must be a number, not {setting!r}") from None

@@ -10,6 +10,7 @@ from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
+from rankmeter._core.containers cimport is_number as may_be_double
 from rankmeter._core.query cimport (
     EXPONENTIAL, GAINS, LINEAR, MAPPED, PY_SSIZE_T_MAX, Kernel, Params, Reads,
 )
@@ -72,7 +73,7 @@ cdef class Parameter:
                     f"{value!r}"
                 )
             return value
-        if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
+        if not may_be_double(value) or not hasattr(value, "__float__"):
             raise TypeError(f"{self.name} must be a number, not {value!r}")
         number = finite_or_infinite(value)
         if not (
@@ -94,6 +95,18 @@ cdef class Parameter:
         return f"a number above {self.low:g} and {last} {self.high:g}"
 
 
+def is_number(value):
+    """Whether something may be asked for a double.
+
+    Refused are text and what numpy would read as such, complex numbers, dates and spans of time.
+
+    Parameters
+    ----------
+    value : object
+    """
+    return may_be_double(value)
+
+
 cdef double finite_or_infinite(object number) except? -1:
     """The number as a double; an integer beyond all doubles as infinity."""
     try:
@@ -109,7 +122,7 @@ cdef list read_gains(object gain):
     pairs = []
     for grade, value in gain.items():
         for number in (grade, value):
-            if isinstance(number, (str, bytes)) or not hasattr(number, "__float__"):
+            if not may_be_double(number) or not hasattr(number, "__float__"):
                 raise TypeError(f"gain maps numbers to numbers, not {grade!r} to {value!r}")
         if not (isfinite(finite_or_infinite(grade)) and isfinite(finite_or_infinite(value))
                 and value >= 0):
@@ -146,14 +159,20 @@ PARAMETERS = {
         Parameter("grading", "binary", "whether grades count", words=("binary", "graded")),
         Parameter("max", 4.0, "the highest grade of the scale", low=0.0, high=1023.0,
                   includes="high"),
-        Parameter("beta", 1.0, "how much more recall counts than precision", low=0.0,
-                  includes="low"),
+        Parameter("beta", 1.0, "how much more recall counts than precision", low=0.0, high=1e150,
+                  includes="both"),
         Parameter("weight", "squared", "whether beta is squared", words=("squared", "plain")),
-        Parameter("a", 1.0, "worth of a relevant document that was returned"),
-        Parameter("b", -1.0, "worth of another document that was returned"),
-        Parameter("c", 0.0, "worth of a relevant document that was not returned"),
-        Parameter("d", 0.0, "worth of another document that was not returned"),
-        Parameter("documents", 0.0, "how many the collection holds", low=0.0, includes="low"),
+        # Bounds so far from all doubles that sums, squares and products of two stay within these.
+        Parameter("a", 1.0, "worth of a relevant document that was returned", low=-1e100,
+                  high=1e100, includes="both"),
+        Parameter("b", -1.0, "worth of another document that was returned", low=-1e100,
+                  high=1e100, includes="both"),
+        Parameter("c", 0.0, "worth of a relevant document that was not returned", low=-1e100,
+                  high=1e100, includes="both"),
+        Parameter("d", 0.0, "worth of another document that was not returned", low=-1e100,
+                  high=1e100, includes="both"),
+        Parameter("documents", 0.0, "how many the collection holds", low=0.0, high=1e18,
+                  includes="both"),
         Parameter("negative", "unjudged", "what a document of a negative grade is",
                   words=("unjudged", "judged")),
         Parameter("judged_only", False, "whether documents that are not judged are taken out of "
