@@ -22,8 +22,9 @@ import numpy as np
 import pytest
 
 import rankmeter as rm
+from rankmeter._core import columns, ids, kernels, mappings, resampling, rounded, rows
 from rankmeter.metrics import METRICS as ROWS
-from rankmeter.metrics import PARAMETERS
+from rankmeter.metrics import PARAMETERS, compile_metrics
 
 METRICS = ["ndcg@10", "map", "mrr", "recall@10", "precision@10", "hit@10"]
 BUILT_IN = (RuntimeError, ValueError, TypeError, KeyError, IndexError, OverflowError)
@@ -774,3 +775,64 @@ def test_options_that_are_unknown() -> None:
         for value in ("other", None):
             with says(ValueError, option, repr(value)):
                 score(["doc-A"], **{option: value})
+
+
+# ---------------------------------------------------------------------------------------------
+# What nobody should call
+
+
+def _judgments() -> mappings.Judgments:
+    return mappings.Judgments({"q": {"a": 1}}, compile_metrics("map")[1])
+
+
+MADE_OF_NOTHING: Any = rows.Row.__new__(rows.Row)
+SHAPE = (3, 1, 1)
+NUMBERS = [0.0, -0.0, -1.0, math.inf, -math.inf, math.nan]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda none: kernels.Metrics([(none, 5, {})]),
+        lambda none: kernels.Metrics([(MADE_OF_NOTHING, None, {})]),
+        lambda none: kernels.Metrics([(ROWS["map"], None, none)]),
+        lambda none: kernels.Metrics(none),
+        lambda none: mappings.score_one(
+            MADE_OF_NOTHING, ["a"], {"a": 1}, None, 1, "linear", "log2", "error"
+        ),
+        lambda none: mappings.score_one(none, ["a"], {"a": 1}, None, 1, "linear", "log2", "error"),
+        lambda none: mappings.score_all(none, ["a"], {"a": 1}, "error"),
+        lambda none: _judgments().evaluate(
+            none, "docid", "error", np.zeros(SHAPE), np.zeros(1, np.uint8)
+        ),
+        lambda none: _judgments().evaluate({"q": ["a"]}, "docid", "error", none, none),
+        lambda none: _judgments().score_missing(none, none),
+        lambda none: _judgments().mark_answerable(none),
+        lambda none: columns.number_of(none),
+        lambda none: ids.add_types([], none),
+        lambda none: resampling.flip_all_signs(none, 0),
+        lambda none: resampling.bootstrap_sums(none, 0, 1, 0, none),
+        lambda none: rounded.geometric_means(none, 1.0),
+        lambda none: rounded.exact_means(none),
+    ],
+)
+def test_nothing_where_the_core_wants_something(call: Callable[[Any], Any]) -> None:
+    with pytest.raises((TypeError, ValueError, AttributeError)):
+        call(None)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_numbers_that_have_no_logarithm(number: float) -> None:
+    with says(ValueError, "no logarithm"):
+        rounded.logarithms(np.array([1.0, number]))
+    if not number < 1.0:
+        with says(ValueError, "no logarithm"):
+            rounded.geometric_means(np.array([[1.0], [number]]), 0.5)
+    with says(ValueError, "least number must be above 0 and finite"):
+        rounded.geometric_means(np.array([[1.0]]), number)
+
+
+@pytest.mark.parametrize("number", [1e308, -1e308, 700.0, -700.0, math.inf, math.nan])
+def test_powers_that_are_too_large(number: float) -> None:
+    with says(ValueError, "too far"):
+        rounded.exponential_of(number)

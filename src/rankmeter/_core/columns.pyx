@@ -98,7 +98,7 @@ cdef str shown(Text text):
     return repr(text.start[:text.length].decode("utf-8", "backslashreplace"))
 
 
-def number_of(bytes text):
+def number_of(bytes text not None):
     """The number that a column holds, or None where it holds none."""
     cdef double number
     if not read_number(Text(PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)), &number):

@@ -260,6 +260,8 @@ cdef int specify(Task *task, Row row, object k, dict given) except -1:
 
 cdef int start_task(Task *task, Row row, object k) except -1:
     """A task with all parameters at their defaults."""
+    if row is None or row.kernel == NULL:
+        raise TypeError(f"a metric is told by a row of METRICS, not {row!r}")
     task.kernel = row.kernel
     task.expected = row.expected
     task.params = row.template
@@ -309,7 +311,7 @@ cdef class Metrics:
         `k` an int or None; the parameters that are given, by name.
     """
 
-    def __cinit__(self, list specifications):
+    def __cinit__(self, list specifications not None):
         cdef Py_ssize_t i, n = len(specifications), used = 0
         if n == 0:
             raise ValueError("no metric to compute")
@@ -322,7 +324,7 @@ cdef class Metrics:
         self.gains = <double *> allocate(total, sizeof(double))
         unexpected = []
         for i, (row, k, given) in enumerate(specifications):
-            specify(&self.tasks[i], row, k, given)
+            specify(&self.tasks[i], <Row?> row, k, <dict?> given)
             if self.tasks[i].expected == NULL:
                 unexpected.append((<Row> row).name)
             pairs = mappings[i]

@@ -769,7 +769,7 @@ cdef class Judgments:
             self.exact[i], self.integers, ties, keep_first, self.queries[i], scratch, record,
         )
 
-    def evaluate(self, dict run, str ties, str duplicates, double[:, :, ::1] values,
+    def evaluate(self, dict run not None, str ties, str duplicates, double[:, :, ::1] values,
                  unsigned char[::1] retrieved, list lost=None):
         """Fill the rows of `values` and set `retrieved` for every query that the run holds.
 

@@ -6,7 +6,7 @@ nothing but the four operations that IEEE 754 fixes, then rounded once.
 """
 
 cimport cython
-from libc.math cimport fabs, floor, frexp, ldexp
+from libc.math cimport INFINITY, fabs, floor, frexp, ldexp
 from libc.stdint cimport uint64_t
 
 from rankmeter._core.memory cimport allocate
@@ -217,12 +217,14 @@ def geometric_means(const double[:, :] values, double least):
     """
     cdef Py_ssize_t i, j
     cdef Pair total
-    if values.shape[0] == 0 or not least > 0.0:
-        raise ValueError("there must be a row, and the least number must be above 0")
+    if values.shape[0] == 0 or not 0.0 < least < INFINITY:
+        raise ValueError("there must be a row, and the least number must be above 0 and finite")
     means = []
     for j in range(values.shape[1]):
         total = Pair(0.0, 0.0)
         for i in range(values.shape[0]):
+            if not values[i, j] < INFINITY:
+                raise ValueError(f"{values[i, j]} has no logarithm")
             total = add(total, logarithm(max(values[i, j], least)))
         means.append(exponential(divide(total, Pair(<double> values.shape[0], 0.0))))
     return means
@@ -240,11 +242,16 @@ def logarithms(const double[:] values):
     list of float
     """
     cdef Py_ssize_t i
+    for i in range(values.shape[0]):
+        if not 0.0 < values[i] < INFINITY:
+            raise ValueError(f"{values[i]} has no logarithm")
     return [log_of(values[i]) for i in range(values.shape[0])]
 
 
 def exponential_of(double x):
     """e^x for -700 < x < 700, correctly rounded."""
+    if not -700.0 < x < 700.0:
+        raise ValueError(f"e^{x} is too far from 1")
     return exponential(Pair(x, 0.0))
 
 
