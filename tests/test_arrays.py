@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankmeter as rm
+from rankmeter import arrays
 from rankmeter.metrics import METRICS
 from rankmeter.threads import processors
 
@@ -274,13 +275,18 @@ def test_integers_that_doubles_round_together_keep_their_order(dtype: str) -> No
         assert rm.evaluate_scores(-scores, [[0, 1, 0]], "mrr", ties="expected")["mrr"] == 0.5
 
 
-def test_long_doubles_keep_their_order() -> None:
-    if np.finfo("g").eps >= np.finfo("f8").eps:
-        pytest.skip("long double is double here")
-    scores = np.array([[1, 1 + np.finfo("g").eps, 0]], "g")
-    assert rm.evaluate_scores(scores, [[0, 1, 0]], "mrr")["mrr"] == 1.0
+def test_long_doubles_are_rounded_as_in_dicts() -> None:
+    one = np.longdouble(1)
+    for more, less in ((one + np.finfo(np.longdouble).eps, one), (one * 10**4000, one * 10**3999)):
+        run = {"q": {"a": more, "b": less}}
+        with np.errstate(over="ignore"):
+            want = rm.evaluate({"q": {"a": 1, "b": 0}}, run, "mrr", ties="expected")
+            wide = np.array([[more, less]])
+            ev = rm.evaluate_scores(wide, [[1, 0]], "mrr", ties="expected")
+        assert ev.values.tobytes() == want.values.tobytes()
+        assert ev.ties == want.ties == int(float(more) == float(less))
     with pytest.raises(ValueError, match="row 0, column 1: the score is NaN"):
-        rm.evaluate_scores(np.array([[1 + np.finfo("g").eps, np.nan]], "g"), [[0, 1]], "mrr")
+        rm.evaluate_scores(np.array([[one, np.nan]], "g"), [[0, 1]], "mrr")
 
 
 def strided(values: np.ndarray) -> np.ndarray:
@@ -536,6 +542,35 @@ def test_query_ids_that_stand_for_nothing(name: Any) -> None:
         for scores in (TWO, TWO[0]):
             with pytest.raises(TypeError, match="query"):
                 rm.evaluate_scores(scores, np.ones(scores.shape), "mrr", query_ids=ids)
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "f2", "g", "M8[D]", "M8[ns]", "m8[s]", "i8", "U1"])
+def test_arrays_of_query_ids_are_grouped_at_once(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def one_by_one(found: list[Any], what: str) -> None:
+        assert len(found) < len(ids), what
+
+    ids = np.array([3, 1, 3, 2, 1]).astype(kind)
+    scores, labels = [0.1, 0.4, 0.3, 0.2, 0.5], [1, 1, 0, 1, 0]
+    want = rm.evaluate_scores(scores, labels, "mrr", query_ids=[3, 1, 3, 2, 1])
+    monkeypatch.setattr(arrays, "check_ids", one_by_one)
+    ev = rm.evaluate_scores(scores, labels, "mrr", query_ids=ids)
+    assert ev.values.tobytes() == want.values.tobytes()
+    names = list(ids) if ids.dtype.kind in "mM" else ids.tolist()
+    assert ev.query_ids == (names[0], names[1], names[3])
+    assert {type(query) for query in ev.query_ids} == {type(names[0])}
+    ids = ids[:2]
+    ev = rm.evaluate_scores(TWO, ONES, "mrr", query_ids=ids)
+    assert ev.query_ids == tuple(names[:2])
+    with pytest.raises(ValueError, match="is named twice"):
+        rm.evaluate_scores(TWO, ONES, "mrr", query_ids=ids[[0, 0]])
+
+
+def test_zeros_of_both_signs_are_one_query() -> None:
+    ev = rm.evaluate_scores([0.1, 0.4, 0.3], [1, 0, 0], "mrr", query_ids=np.array([-0.0, 1.0, 0.0]))
+    assert list(map(str, ev.query_ids)) == ["-0.0", "1.0"]
+    assert ev.values.tolist() == [[0.5], [0.0]]
 
 
 def test_names_are_kept_whatever_becomes_of_the_list() -> None:

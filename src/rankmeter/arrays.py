@@ -23,6 +23,7 @@ Metrics = Wanted | Iterable[Wanted]
 
 _ON_THE_CPU = (1, 3)  # device types of DLPack: plain memory, and host memory that a GPU may read
 _EXACT_INTEGERS = 2**53  # from here on doubles skip integers
+_SORTABLE = "iuUSbfmM"  # the kinds of query ids that numpy can group
 _LARGEST_ID = 2**63 - 1
 
 # What arrays hold, if not integers.
@@ -74,7 +75,7 @@ def evaluate_scores(
     ----------
     scores : array
         Queries x candidates; or, with `groups` or `query_ids`, one-dimensional. Floating, half
-        precision and bfloat16 too, or integers.
+        precision and bfloat16 too, or integers. Long doubles are rounded to doubles.
     labels : array, scipy.sparse matrix or array, or tuple
         The grades: of the shape of `scores`, bool, integer or floating. Or compressed rows over
         the columns of `scores`: a sparse matrix, or ``(indptr, indices, data)``; then only what is
@@ -483,8 +484,15 @@ def _listed(query_ids: Any) -> list[Any]:
     found = listed(query_ids) if hasattr(query_ids, "tolist") else list(query_ids)
     if not isinstance(found, list):
         raise TypeError("query_ids must have one dimension, not none")
-    check_ids(found, "query_ids:")
+    plain = type(query_ids) is np.ndarray and query_ids.ndim == 1
+    if not plain or query_ids.dtype.kind not in _SORTABLE or _any_missing(query_ids):
+        check_ids(found, "query_ids:")
     return found
+
+
+def _any_missing(ids: Array) -> bool:
+    """Whether there is a NaN or a NaT."""
+    return ids.dtype.kind in "fmM" and bool((ids != ids).any())
 
 
 # From anything to an array
@@ -608,21 +616,17 @@ def _readable_scores(scores: Array) -> Array:
         return np.ascontiguousarray(scores, np.float32)
     if kind not in "iuf":
         raise TypeError(f"scores must be numbers, not {scores.dtype}")
-    with np.errstate(over="ignore"):  # what is beyond all doubles is not the same
+    with np.errstate(over="ignore"):  # what is beyond all doubles is infinite
         rounded = np.ascontiguousarray(scores, np.float64)
-    if kind == "f":
-        same = bool(((rounded == scores) | (scores != scores)).all())
-    else:
-        same = not scores.size or (
-            int(scores.max()) <= _EXACT_INTEGERS and int(scores.min()) >= -_EXACT_INTEGERS
-        )
-    if same:
+    if (
+        kind == "f"
+        or not scores.size
+        or (int(scores.max()) <= _EXACT_INTEGERS and int(scores.min()) >= -_EXACT_INTEGERS)
+    ):
         return rounded
-    # Only their order matters: numbers that a double would round together become their places.
+    # Only their order matters: integers that a double would round together become their places.
     places = np.unique(scores, return_inverse=True)[1]
-    ordered = places.reshape(scores.shape).astype(np.float64)
-    ordered[scores != scores] = np.nan
-    return ordered
+    return places.reshape(scores.shape).astype(np.float64)
 
 
 _WIDER = {"b": np.int16, "H": np.int32, "e": np.float32}
@@ -767,16 +771,16 @@ def _grouped(query_ids: Any, length: int) -> tuple[Array | None, npt.NDArray[np.
     """An order that brings equal ids together (None: they are), where each starts, and the ids."""
     names: list[Any] | None = None
     ids = None
-    if hasattr(query_ids, "dtype") and getattr(query_ids.dtype, "kind", "i") in "iuUSb":
+    if hasattr(query_ids, "dtype") and getattr(query_ids.dtype, "kind", "i") in _SORTABLE:
         try:
             ids = _array("query_ids", query_ids)
         except TypeError:  # integers with gaps and categories become objects
             ids = None
-    if ids is None or ids.dtype.kind not in "iuUSb":
+    if ids is None or ids.dtype.kind not in _SORTABLE or _any_missing(ids):
         # numbered as they appear, since numpy would make strings of mixed ids
         numbers: dict[Any, int] = {}
-        rows = _listed(query_ids)
-        ids = np.array([numbers.setdefault(name, len(numbers)) for name in rows], np.int64)
+        all_names = _listed(query_ids)
+        ids = np.array([numbers.setdefault(name, len(numbers)) for name in all_names], np.int64)
         names = list(numbers)
     if ids.shape != (length,):
         raise ValueError(
@@ -791,8 +795,11 @@ def _grouped(query_ids: Any, length: int) -> tuple[Array | None, npt.NDArray[np.
         order = np.argsort(appearance[inverse], kind="stable")
         ids = ids[order]
         starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
-    found = ids[starts].tolist() if names is None else names
-    return order, np.append(starts, length).astype(np.int64), found
+    if names is None:
+        rows = starts if order is None else order[starts]
+        # The dates of pandas are objects of its own.
+        names = listed(query_ids.take(rows) if ids.dtype.kind in "mM" else ids[starts])
+    return order, np.append(starts, length).astype(np.int64), names
 
 
 # Compressed rows

@@ -54,7 +54,7 @@ cdef unsigned int tag_of_large(object number) except? 0:
 cdef str why_no_id(object id_, int depth=0):
     """Why this can be no id; "" where it may be one."""
     kind = type(id_)
-    if kind in PLAIN:
+    if kind in PLAIN or (kind is float and id_ == id_):
         return ""
     if id_ is None:
         return "None names nothing"
