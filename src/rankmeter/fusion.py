@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter._core.rows import is_number
+from rankmeter._core.ids import is_number
 from rankmeter.evaluation import Format, Names, Run
 from rankmeter.runs import whole_mappings
 

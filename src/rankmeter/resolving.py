@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rankmeter._core.rows import is_number
+from rankmeter._core.ids import is_number
 from rankmeter.comparison import Comparison, for_json, unresolvable
 from rankmeter.distributions import normal_quantile, t_quantile
 from rankmeter.evaluation import Evaluation, Missing

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter._core.ids import maps_ids, type_mismatch
-from rankmeter._core.rows import is_number
+from rankmeter._core.ids import is_number, maps_ids, type_mismatch
 from rankmeter.evaluation import Evaluation, Format, Names, Run
 from rankmeter.ids import kinds_of, labels_as_text, with_text_keys
 from rankmeter.metrics import Metric

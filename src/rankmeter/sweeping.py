@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from rankmeter._core.ids import is_number
 from rankmeter._core.rounded import exact_means, geometric_means
-from rankmeter._core.rows import is_number
 from rankmeter.bootstrap import bootstrap_intervals, percentile_ends
 from rankmeter.evaluation import (
     Evaluator,

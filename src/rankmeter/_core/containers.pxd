@@ -4,6 +4,8 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_Check
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.object cimport PyObject, PyTypeObject
 
+from rankmeter._core.ids cimport is_number
+
 
 cdef extern from "Python.h":
     ctypedef struct PyListObject:
@@ -53,26 +55,10 @@ cdef inline bint read_integer(PyObject *value, double *number) noexcept:
     return -EXACT_INTEGERS < number[0] < EXACT_INTEGERS
 
 
-cdef inline bint is_number(object value) except -1:
-    """Whether this may be asked for a double.
-
-    Refused are text and what numpy would read as such, complex numbers, dates and spans of time,
-    and arrays of these.
-    """
-    if PyFloat_Check(value) or PyLong_CheckExact(value):
-        return True
-    if isinstance(value, (str, bytes)):
-        return False
-    dtype = getattr(value, "dtype", None)
-    if dtype is None or getattr(dtype, "kind", "f") in ("f", "i", "u", "b"):
-        return True
-    return getattr(dtype, "isbuiltin", 1) == 2      # of others, such as bfloat16
-
-
 cdef inline double number_of(object value, str where, str what, object document) except? -1:
     """The double that any object stands for."""
     try:
-        if not is_number(value):
+        if not PyFloat_Check(value) and not is_number(value):
             raise TypeError
         return PyFloat_AsDouble(value)
     except TypeError:

@@ -122,6 +122,7 @@ cdef bint is_integer(object number) except -1
 cdef object no_id(str what, object id_, str why)
 cdef bint all_text(dict mapping) noexcept
 cpdef object decimal_text(object id_)
+cpdef bint is_number(object value) except -1
 cdef bint any_escaped(list ids) except -1
 cdef list keys_of(list ids, bint escaped)
 cdef dict kinds_of(object ids)

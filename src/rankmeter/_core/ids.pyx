@@ -23,6 +23,7 @@ SEED = int.from_bytes(urandom(8), "little")
 
 cdef int DEEPEST = 100                  # tuples within tuples
 cdef set PLAIN = {str, int, bytes}      # types of which every object may be an id; grows
+cdef set NUMBERS = {float, int}         # of which every object is a number; grows, too
 cdef Py_ssize_t MOST_PLAIN = 100        # classes made on the fly are not kept for ever
 
 
@@ -226,6 +227,25 @@ cpdef object decimal_text(object id_):
     if kind is not str and isinstance(id_, Integral) and hasattr(kind, "__index__"):
         return str(index(id_))
     return id_
+
+
+cpdef bint is_number(object value) except -1:
+    """Whether this may be asked for a double.
+
+    Refused are text and what numpy would read as such, complex numbers, dates and spans of time,
+    and arrays of these.
+    """
+    kind = type(value)
+    if kind in NUMBERS:
+        return True
+    if isinstance(value, (str, bytes, complex)):
+        return False
+    dtype = getattr(value, "dtype", None)
+    if dtype is not None and getattr(dtype, "kind", "f") not in ("f", "i", "u", "b"):
+        return getattr(dtype, "isbuiltin", 1) == 2      # of others, such as bfloat16
+    if isinstance(value, Number) and len(NUMBERS) < MOST_PLAIN:
+        NUMBERS.add(kind)
+    return True
 
 
 def add_types(ids, set types not None):

@@ -10,7 +10,7 @@ from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
-from rankmeter._core.containers cimport is_number as may_be_double
+from rankmeter._core.ids cimport is_number
 from rankmeter._core.query cimport (
     EXPONENTIAL, GAINS, LINEAR, MAPPED, PY_SSIZE_T_MAX, Kernel, Params, Reads,
 )
@@ -73,7 +73,7 @@ cdef class Parameter:
                     f"{value!r}"
                 )
             return value
-        if not may_be_double(value) or not hasattr(value, "__float__"):
+        if not is_number(value) or not hasattr(value, "__float__"):
             raise TypeError(f"{self.name} must be a number, not {value!r}")
         number = finite_or_infinite(value)
         if not (
@@ -95,18 +95,6 @@ cdef class Parameter:
         return f"a number above {self.low:g} and {last} {self.high:g}"
 
 
-def is_number(value):
-    """Whether something may be asked for a double.
-
-    Refused are text and what numpy would read as such, complex numbers, dates and spans of time.
-
-    Parameters
-    ----------
-    value : object
-    """
-    return may_be_double(value)
-
-
 cdef double finite_or_infinite(object number) except? -1:
     """The number as a double; an integer beyond all doubles as infinity."""
     try:
@@ -122,7 +110,7 @@ cdef list read_gains(object gain):
     pairs = []
     for grade, value in gain.items():
         for number in (grade, value):
-            if not may_be_double(number) or not hasattr(number, "__float__"):
+            if not is_number(number) or not hasattr(number, "__float__"):
                 raise TypeError(f"gain maps numbers to numbers, not {grade!r} to {value!r}")
         if not (isfinite(finite_or_infinite(grade)) and isfinite(finite_or_infinite(value))
                 and value >= 0):
