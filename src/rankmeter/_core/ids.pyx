@@ -60,7 +60,7 @@ cdef str why_no_id(object id_, int depth=0):
     if id_ is None:
         return "None names nothing"
     # numpy takes spans of time for integers, but they may be NaT.
-    if isinstance(id_, (str, bytes)) or isinstance(id_, Integral) and hasattr(kind, "__index__"):
+    if isinstance(id_, (str, bytes)) or is_integer(id_):
         if len(PLAIN) < MOST_PLAIN:
             PLAIN.add(kind)
         return ""
@@ -80,7 +80,7 @@ cdef str why_no_id(object id_, int depth=0):
             return f"{kind.__name__} is an array: {AS_LIST}"
         return f"{kind.__name__} cannot be compared and hashed ({error})"
     # What hashes by its address, as objects do unless their class says otherwise.
-    if value == object.__hash__(id_) or value == id(id_):
+    if value == object.__hash__(id_) or value == hash(id(id_)):
         if hasattr(kind, "__array__") or hasattr(kind, "__dlpack__"):
             return f"{kind.__name__} equals only itself, whatever it holds: {AS_LIST}"
         return f"{kind.__name__} equals only itself: give it text or a number for a name"
@@ -224,7 +224,7 @@ cpdef object decimal_text(object id_):
     kind = type(id_)
     if kind is int:
         return str(id_)
-    if kind is not str and isinstance(id_, Integral) and hasattr(kind, "__index__"):
+    if kind is not str and is_integer(id_):
         return str(index(id_))
     return id_
 
