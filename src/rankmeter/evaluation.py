@@ -6,7 +6,6 @@ import math
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, Never, Protocol, cast
 
@@ -170,9 +169,6 @@ class Evaluation:
         for array in (self.values, self._lowest, self._highest):
             array.flags.writeable = False
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "per_query"}
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._protect()  # a pickle does not hold the flag
@@ -266,12 +262,9 @@ class Evaluation:
     def _of_columns(self, values: npt.NDArray[np.float64]) -> dict[str, float]:
         return dict(zip(self.metrics, values.tolist(), strict=True))
 
-    @cached_property
+    @property
     def per_query(self) -> dict[Any, dict[str, float]]:
-        """Query id to metric to value; made when first asked for, and kept."""
-        return self._per_query()
-
-    def _per_query(self) -> dict[Any, dict[str, float]]:
+        """Query id to metric to value, the caller's own: keep it, as each access makes all anew."""
         rows = self.values.tolist()
         return {
             query: dict(zip(self.metrics, row, strict=True))
@@ -383,7 +376,7 @@ class Evaluation:
         return {
             "metrics": list(self.metrics),
             "mean": self.mean,
-            "per_query": self._per_query(),
+            "per_query": self.per_query,
             "coverage": self.coverage._asdict(),
             "ties": self.ties,
         }
