@@ -275,18 +275,13 @@ def test_integers_that_doubles_round_together_keep_their_order(dtype: str) -> No
         assert rm.evaluate_scores(-scores, [[0, 1, 0]], "mrr", ties="expected")["mrr"] == 0.5
 
 
-def test_long_doubles_are_rounded_as_in_dicts() -> None:
-    one = np.longdouble(1)
-    for more, less in ((one + np.finfo(np.longdouble).eps, one), (one * 10**4000, one * 10**3999)):
-        run = {"q": {"a": more, "b": less}}
-        with np.errstate(over="ignore"):
-            want = rm.evaluate({"q": {"a": 1, "b": 0}}, run, "mrr", ties="expected")
-            wide = np.array([[more, less]])
-            ev = rm.evaluate_scores(wide, [[1, 0]], "mrr", ties="expected")
-        assert ev.values.tobytes() == want.values.tobytes()
-        assert ev.ties == want.ties == int(float(more) == float(less))
+def test_long_doubles_keep_their_order() -> None:
+    if np.finfo("g").eps >= np.finfo("f8").eps:
+        pytest.skip("long double is double here")
+    scores = np.array([[1, 1 + np.finfo("g").eps, 0]], "g")
+    assert rm.evaluate_scores(scores, [[0, 1, 0]], "mrr")["mrr"] == 1.0
     with pytest.raises(ValueError, match="row 0, column 1: the score is NaN"):
-        rm.evaluate_scores(np.array([[one, np.nan]], "g"), [[0, 1]], "mrr")
+        rm.evaluate_scores(np.array([[1 + np.finfo("g").eps, np.nan]], "g"), [[0, 1]], "mrr")
 
 
 def strided(values: np.ndarray) -> np.ndarray:

@@ -75,7 +75,7 @@ def evaluate_scores(
     ----------
     scores : array
         Queries x candidates; or, with `groups` or `query_ids`, one-dimensional. Floating, half
-        precision and bfloat16 too, or integers. Long doubles are rounded to doubles.
+        precision and bfloat16 too, or integers.
     labels : array, scipy.sparse matrix or array, or tuple
         The grades: of the shape of `scores`, bool, integer or floating. Or compressed rows over
         the columns of `scores`: a sparse matrix, or ``(indptr, indices, data)``; then only what is
@@ -616,17 +616,21 @@ def _readable_scores(scores: Array) -> Array:
         return np.ascontiguousarray(scores, np.float32)
     if kind not in "iuf":
         raise TypeError(f"scores must be numbers, not {scores.dtype}")
-    with np.errstate(over="ignore"):  # what is beyond all doubles is infinite
+    with np.errstate(over="ignore"):  # what is beyond all doubles is not the same
         rounded = np.ascontiguousarray(scores, np.float64)
-    if (
-        kind == "f"
-        or not scores.size
-        or (int(scores.max()) <= _EXACT_INTEGERS and int(scores.min()) >= -_EXACT_INTEGERS)
-    ):
+    if kind == "f":
+        same = bool(((rounded == scores) | (scores != scores)).all())
+    else:
+        same = not scores.size or (
+            int(scores.max()) <= _EXACT_INTEGERS and int(scores.min()) >= -_EXACT_INTEGERS
+        )
+    if same:
         return rounded
-    # Only their order matters: integers that a double would round together become their places.
+    # Only their order matters: numbers that a double would round together become their places.
     places = np.unique(scores, return_inverse=True)[1]
-    return places.reshape(scores.shape).astype(np.float64)
+    ordered = places.reshape(scores.shape).astype(np.float64)
+    ordered[scores != scores] = np.nan
+    return ordered
 
 
 _WIDER = {"b": np.int16, "H": np.int32, "e": np.float32}
