@@ -28,7 +28,7 @@ def _read(
     errors: str = "raise",
 ) -> Read:
     opened = open_input(given, side, format, columns)
-    mistakes = Mistakes(opened.name, errors)
+    mistakes = Mistakes(opened.name, errors, "error" if side == "run" else None)
     if isinstance(opened, Json):
         return {q: found for part in opened.mappings(mistakes) for q, found in part.items()}
     return {
