@@ -531,7 +531,7 @@ def test_query_ids_that_are_no_ids(ids: Any) -> None:
             rm.evaluate_scores(scores, np.ones(scores.shape), "mrr", query_ids=query_ids)
 
 
-@pytest.mark.parametrize("name", [None, math.nan, np.float64("nan"), np.datetime64("NaT")])
+@pytest.mark.parametrize("name", [None, math.nan, np.float64("nan"), np.datetime64("NaT", "s")])
 def test_query_ids_that_stand_for_nothing(name: Any) -> None:
     for ids in ([name, 1], np.array([name, name])):
         for scores in (TWO, TWO[0]):

@@ -71,7 +71,7 @@ GOOD = [
 ]  # fmt: skip
 BAD = [
     None, math.nan, float("nan"), np.float32("nan"), Decimal("nan"), Decimal("snan"),
-    np.datetime64("NaT"), np.timedelta64("NaT"), Missing(), Plain(), Plain, Tensor(3),
+    np.datetime64("NaT", "s"), np.timedelta64("NaT", "s"), Missing(), Plain(), Plain, Tensor(3),
     np.array(3), ["a"], {"a"}, bytearray(b"a"), ("a", None), ("a", (math.nan,)), (Tensor(1), 2),
 ]  # fmt: skip
 
