@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmeter._core.columns import Columns, Rows
-from rankmeter._core.ids import decimal_text, type_mismatch
+from rankmeter._core.ids import decimal_text, type_mismatch, with_text_keys
 from rankmeter._core.mappings import Judgments
 from rankmeter._core.rounded import exact_means, exact_sums, geometric_means
 from rankmeter.facets import roll_up
@@ -24,7 +24,6 @@ from rankmeter.ids import (
     judgments_as_text,
     kinds_of,
     labels_as_text,
-    with_text_keys,
 )
 from rankmeter.metrics import LEAST, Metric, Wanted, column_of, compile_metrics, is_geometric
 from rankmeter.options import check_mapping

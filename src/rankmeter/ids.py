@@ -7,7 +7,7 @@ from contextlib import suppress
 from numbers import Integral
 from typing import Any, NamedTuple
 
-from rankmeter._core.ids import add_types, decimal_text, list_of, maps_ids
+from rankmeter._core.ids import add_types, decimal_text, list_of, maps_ids, with_text_keys
 
 
 class Integers(NamedTuple):
@@ -93,26 +93,6 @@ def judgments_as_text(
     return with_text_keys(qrels.items(), "judged query") if integers.queries else qrels
 
 
-def with_text_keys(items: Iterable[tuple[Any, Any]], what: str) -> dict[Any, Any]:
-    """Write the integers among keys as text.
-
-    Raises
-    ------
-    ValueError
-        If an integer and its decimal text are both there; `what` they are stands in the message.
-    """
-    changed: dict[Any, Any] = {}
-    for key, value in items:
-        text = decimal_text(key)
-        if text in changed:
-            raise ValueError(
-                f"{what} {text} is there as an integer and as text, which are the same where the "
-                "other side holds integers in a table or in JSON: keep one"
-            )
-        changed[text] = value
-    return changed
-
-
 def labels_as_text(facets: Any) -> Any:
     """Write integers as text where they are queries that have a label or a number.
 
@@ -132,11 +112,7 @@ def labels_as_text(facets: Any) -> Any:
 def _ranking_as_text(ranking: Any) -> Any:
     try:
         if maps_ids(ranking, ""):
-            return _keys_as_text(dict(ranking.items()))
+            return with_text_keys(ranking.items(), "document")
         return [decimal_text(id_) for id_ in list_of(ranking, "")]
     except TypeError:
         return ranking  # refused where its query is known
-
-
-def _keys_as_text(content: dict[Any, Any]) -> dict[Any, Any]:
-    return with_text_keys(content.items(), "document")

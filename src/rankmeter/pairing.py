@@ -7,7 +7,7 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from rankmeter._core.ids import type_mismatch
+from rankmeter._core.ids import type_mismatch, with_text_keys
 from rankmeter.comparison import Comparison, Settings
 from rankmeter.evaluation import (
     Duplicates,
@@ -22,7 +22,6 @@ from rankmeter.evaluation import (
     Ties,
     _sample,
 )
-from rankmeter.ids import with_text_keys
 from rankmeter.metrics import Metric, named_metrics
 from rankmeter.options import check_mapping, check_share, check_word, checked_draws
 from rankmeter.significance import CORRECTIONS, TESTS, Correction, Test

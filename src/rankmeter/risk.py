@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter._core.ids import is_number, maps_ids, type_mismatch
+from rankmeter._core.ids import is_number, maps_ids, type_mismatch, with_text_keys
 from rankmeter.evaluation import Evaluation, Format, Names, Run
-from rankmeter.ids import kinds_of, labels_as_text, with_text_keys
+from rankmeter.ids import kinds_of, labels_as_text
 from rankmeter.metrics import Metric
 from rankmeter.moments import ordered
 from rankmeter.runs import whole_mapping

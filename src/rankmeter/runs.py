@@ -117,4 +117,4 @@ def _read(
     content: dict[Any, Any] = {}
     for part in opened.mappings(mistakes, integers):
         content |= part
-    return content, Integers(queries=True, documents=True)  # maybe
+    return content, Integers(queries=True, documents=True)  # its keys are text, whatever they were

@@ -248,6 +248,32 @@ cpdef bint is_number(object value) except -1:
     return True
 
 
+def with_text_keys(items, str what not None):
+    """A dict of pairs, in which integers among the keys are decimal text.
+
+    Parameters
+    ----------
+    items : iterable of pairs
+    what : str
+        What the keys are, such as ``"query"``, for the message.
+
+    Raises
+    ------
+    ValueError
+        If an integer and its decimal text are both there.
+    """
+    cdef dict changed = {}
+    for key, value in items:
+        text = decimal_text(key)
+        if text in changed:
+            raise ValueError(
+                f"{what} {text} is there as an integer and as text, which are the same where the "
+                "other side holds integers in a table or in JSON: keep one"
+            )
+        changed[text] = value
+    return changed
+
+
 def add_types(ids, set types not None):
     """Add the types of some ids to a set.
 

@@ -39,7 +39,7 @@ from rankmeter._core.ranks cimport (
     ties_of,
 )
 
-from rankmeter._core.ids import check_ids, list_of, maps_ids, type_mismatch
+from rankmeter._core.ids import check_ids, list_of, maps_ids, type_mismatch, with_text_keys
 
 
 cdef extern from "Python.h":
@@ -577,22 +577,12 @@ cdef bint only_text(dict ranking) except -1:
 
 cdef object with_text(object ranking, object query):
     """A copy of a ranking in which integers are decimal text."""
-    cdef dict texts = {}
     if type(ranking) is list or not maps_ids(ranking, where(query)):
         ids = ranking if type(ranking) is list else list_of(ranking, where(query))
         return [decimal_text(id_) for id_ in list(ids)]
-    for document, value in list(ranking.items()):
-        why = why_no_id(document)
-        if why:
-            raise no_id(f"{where(query)}document", document, why)
-        text = decimal_text(document)
-        if text in texts:
-            raise ValueError(
-                f"{where(query)}document {text} is there as an integer and as text, which are the "
-                "same where the other side holds integers in a table or in JSON: keep one"
-            )
-        texts[text] = value
-    return texts
+    items = list(ranking.items())
+    check_ids([document for document, _ in items], f"{where(query)}document")
+    return with_text_keys(items, f"{where(query)}document")
 
 
 cdef int check_kinds(

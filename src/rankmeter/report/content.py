@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankmeter._core.ids import with_text_keys
 from rankmeter.comparison import Comparison, Difference, Mover, shown_p
 from rankmeter.evaluation import Evaluation, Evaluator, Ties
-from rankmeter.ids import with_text_keys
 from rankmeter.metrics import METRICS, Metric
 from rankmeter.risk import risk_coverage
 from rankmeter.runs import whole_mappings
