@@ -11,6 +11,7 @@ from hypothesis import settings
 from rankmeter import threads
 
 settings.register_profile("rankmeter", deadline=None, print_blob=True)
+settings.register_profile("emulated", settings.get_profile("rankmeter"), max_examples=10)
 settings.load_profile("rankmeter")
 
 

@@ -12,7 +12,6 @@ from operator import index, itemgetter
 cimport cython
 from cpython.dict cimport PyDict_Next
 from cpython.object cimport PyObject, PyTypeObject
-from cpython.unicode cimport PyUnicode_CheckExact
 from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, sqrt
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, qsort
@@ -23,8 +22,8 @@ from rankmeter._core.containers cimport (
     prefetch, read_double, read_integer,
 )
 from rankmeter._core.ids cimport (
-    Probe, Slot, Table, any_escaped, is_exact_id, is_integer, keys_of, kinds_mismatch, kinds_of,
-    look_for, next_alike, no_id, put, tag_of, why_no_id,
+    Probe, Slot, Table, any_escaped, is_ascii, is_exact_id, is_integer, keys_of, kinds_mismatch,
+    kinds_of, look_for, next_alike, no_id, put, tag_of, why_no_id,
 )
 from rankmeter._core.kernels cimport Metrics
 from rankmeter._core.memory cimport allocate
@@ -39,7 +38,6 @@ from rankmeter._core.ids import check_ids, list_of, maps_ids, type_mismatch
 
 cdef extern from "Python.h":
     int Py_LT
-    bint PyUnicode_IS_COMPACT_ASCII(object text)
 
 
 cdef extern from "thresholds.h":
@@ -435,7 +433,7 @@ cdef class Union:
         """Refuse runs whose ids are of types that can never match."""
         cdef Py_ssize_t i, j, k
         cdef list kinds = []
-        if len({type(document) for document in self.documents}) < 2:
+        if of_one_type(self.documents):
             return 0
         for i in range(self.n_parts):
             places = [self.parts[i].places[j] for j in range(self.parts[i].n)]
@@ -634,9 +632,12 @@ cdef int check_id(object document, set seen, str where) except -1:
     return 0
 
 
-cdef inline bint is_ascii(object id_) noexcept:
-    """Whether this is text that is ordered as its bytes are, whatever else there is."""
-    return PyUnicode_CheckExact(id_) and PyUnicode_IS_COMPACT_ASCII(id_)
+cdef bint of_one_type(list ids) noexcept:
+    cdef Py_ssize_t i
+    for i in range(1, len(ids)):
+        if type(ids[i]) is not type(ids[0]):
+            return False
+    return True
 
 
 # Many queries

@@ -10,6 +10,7 @@ from libc.string cimport memcpy
 cdef extern from "Python.h":
     ctypedef struct PyASCIIObject:
         Py_hash_t hash
+    bint PyUnicode_IS_COMPACT_ASCII(object text)
     long long PyLong_AsLongLongAndOverflow(object number, int *overflow) except? -1
 
 cdef extern from "mixing.h":
@@ -45,6 +46,11 @@ cdef inline unsigned int tag_of_word(uint64_t word) noexcept nogil:
 cdef inline bint is_exact_id(PyObject *id_) noexcept:
     """Whether this is one of the usual ids, of which no code of a caller's is run."""
     return PyUnicode_CheckExact(<object> id_) or PyLong_CheckExact(<object> id_)
+
+
+cdef inline bint is_ascii(object id_) noexcept:
+    """Whether this is text that is ordered as its bytes are, whatever else there is."""
+    return PyUnicode_CheckExact(id_) and PyUnicode_IS_COMPACT_ASCII(id_)
 
 
 cdef inline unsigned int tag_of(PyObject *id_) except? 0:

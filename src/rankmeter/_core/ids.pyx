@@ -296,6 +296,11 @@ def add_types(ids, set types not None):
 
 cdef bint any_escaped(list ids) except -1:
     """Whether text among them holds surrogates, such as bytes that are no UTF-8 are read as."""
+    for id_ in ids:
+        if not is_ascii(id_):
+            break
+    else:
+        return False
     try:
         "".join([id_ for id_ in ids if isinstance(id_, str)]).encode()
     except UnicodeEncodeError:
