@@ -12,9 +12,9 @@ from draws import drawn_rows, middle, quantile, sampled_means
 from made import evaluation
 
 import rankmeter as rm
-from rankmeter import bootstrap
 from rankmeter._core.resampling import WIDE, bootstrap_sums
-from rankmeter.bootstrap import bootstrap_intervals, corrected_ends, percentile_ends
+from rankmeter.statistics import bootstrap
+from rankmeter.statistics.bootstrap import bootstrap_intervals, corrected_ends, percentile_ends
 
 Table = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -18,7 +18,7 @@ from made import evaluation
 
 import rankmeter as rm
 from rankmeter._core.resampling import flip_all_signs, flip_signs
-from rankmeter.significance import MOST_ENUMERATED, adjusted, differences_of, outcomes_of
+from rankmeter.statistics.significance import MOST_ENUMERATED, adjusted, differences_of, outcomes_of
 
 
 def pair(differences: Any, **options: Any) -> rm.Comparison:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from rankmeter.distributions import beta_cdf, binomial_interval, normal_cdf, t_quantile
+from rankmeter.statistics.distributions import beta_cdf, binomial_interval, normal_cdf, t_quantile
 
 DEGREES = [1, 2, 3, 4.5, 9, 30, 99, 999, 1001, 5000, 10**6, 10**11]
 

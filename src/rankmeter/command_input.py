@@ -17,7 +17,7 @@ from rankmeter.files import STANDARD_INPUT, STANDARD_OUTPUT, Source, read_facets
 from rankmeter.inputs import FORMATS, SIDES
 from rankmeter.metrics import named_metrics, parse
 from rankmeter.mistakes import MOST
-from rankmeter.significance import CORRECTIONS, MOST_ENUMERATED, TESTS
+from rankmeter.statistics.significance import CORRECTIONS, MOST_ENUMERATED, TESTS
 from rankmeter.threads import processors
 
 DEFAULT_METRICS = ("ndcg@10", "recall@100", "map", "mrr")

@@ -15,8 +15,15 @@ from rankmeter.evaluation import Coverage, Missing, _plain
 from rankmeter.facets import Rows, roll_up
 from rankmeter.ids import labels_as_text
 from rankmeter.metrics import Metric, Wanted, column_of, is_geometric
-from rankmeter.moments import margin_of_mean, moments
-from rankmeter.significance import Correction, How, Test, adjusted, differences_of, outcomes_of
+from rankmeter.statistics.means import margin_of_mean, moments
+from rankmeter.statistics.significance import (
+    Correction,
+    How,
+    Test,
+    adjusted,
+    differences_of,
+    outcomes_of,
+)
 from rankmeter.tables import Style, render
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from rankmeter.evaluation import (
 )
 from rankmeter.metrics import Metric, named_metrics
 from rankmeter.options import check_mapping, check_share, check_word, checked_draws
-from rankmeter.significance import CORRECTIONS, TESTS, Correction, Test
+from rankmeter.statistics.significance import CORRECTIONS, TESTS, Correction, Test
 from rankmeter.threads import usable
 
 

@@ -191,8 +191,8 @@ def _of_two(evaluations: Mapping[str, Evaluation], arguments: argparse.Namespace
 
 def _of_one(evaluation: Evaluation, arguments: argparse.Namespace) -> list[_Row]:
     """Take the other system for one that has the same spread and nothing else in common."""
-    from rankmeter.moments import moments
     from rankmeter.resolving import margin, queries_needed
+    from rankmeter.statistics.means import moments
 
     queries, alpha, power = len(evaluation), arguments.alpha, arguments.power
     lowest = 2.0 ** (1 - queries) if queries else 1.0

@@ -9,13 +9,13 @@ from typing import Any
 
 from rankmeter._core.ids import is_number
 from rankmeter.comparison import Comparison, for_json, unresolvable
-from rankmeter.distributions import normal_quantile, t_quantile
 from rankmeter.evaluation import Evaluation, Missing
 from rankmeter.metrics import Metric, Wanted, column_of
-from rankmeter.moments import moments
 from rankmeter.options import check_share
 from rankmeter.pairing import compare
-from rankmeter.significance import smallest_p
+from rankmeter.statistics.distributions import normal_quantile, t_quantile
+from rankmeter.statistics.means import moments
+from rankmeter.statistics.significance import smallest_p
 from rankmeter.tables import Style, render
 
 _DRAWS = 100_000

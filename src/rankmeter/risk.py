@@ -16,8 +16,8 @@ from rankmeter._core.ids import is_number, maps_ids, type_mismatch, with_text_ke
 from rankmeter.evaluation import Evaluation, Format, Names, Run
 from rankmeter.ids import kinds_of, labels_as_text
 from rankmeter.metrics import Metric
-from rankmeter.moments import ordered
 from rankmeter.runs import whole_mapping
+from rankmeter.statistics.means import ordered
 from rankmeter.tables import render
 
 _SHOWN = 10  # rows of the table

@@ -30,7 +30,7 @@ from rankmeter._core.columns import LONGEST_LINE, Rows, last_query, number_of
 from rankmeter.files import QUERY_COLUMN, Source
 from rankmeter.ids import NO_INTEGERS
 from rankmeter.mistakes import Mistakes, count, shown
-from rankmeter.moments import ordered
+from rankmeter.statistics.means import ordered
 
 Grouped = dict[bytes, dict[bytes, float]]  # query to document to number
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankmeter._core.rounded import exact_means, exact_sums
-from rankmeter.distributions import t_quantile
+from rankmeter.statistics.distributions import t_quantile
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankmeter._core.resampling import LANES, WIDE, bootstrap_sums
 from rankmeter._core.rounded import exact_sums, exponential_of, logarithms
-from rankmeter.distributions import bisected, normal_cdf
+from rankmeter.statistics.distributions import bisected, normal_cdf
 
 if TYPE_CHECKING:
     import numpy.typing as npt

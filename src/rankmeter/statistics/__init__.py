@@ -1,0 +1,1 @@
+"""Numbers about numbers, and nothing of retrieval."""
