@@ -16,6 +16,7 @@ from rankmeter._core.columns import Columns, Rows
 from rankmeter._core.ids import decimal_text, type_mismatch, with_text_keys
 from rankmeter._core.mappings import Judgments
 from rankmeter._core.rounded import exact_means, exact_sums, geometric_means
+from rankmeter.arguments import check_mapping
 from rankmeter.facets import roll_up
 from rankmeter.ids import (
     NO_INTEGERS,
@@ -26,7 +27,6 @@ from rankmeter.ids import (
     labels_as_text,
 )
 from rankmeter.metrics import LEAST, Metric, Wanted, column_of, compile_metrics, is_geometric
-from rankmeter.options import check_mapping
 from rankmeter.tables import render
 from rankmeter.threads import pool, usable
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rankmeter._core.ids import type_mismatch
-from rankmeter.options import check_mapping
+from rankmeter.arguments import check_mapping
 
 Rows = Mapping[Any, Sequence[int]]  # label to the places of its queries
 

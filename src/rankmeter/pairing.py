@@ -8,6 +8,7 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from rankmeter._core.ids import type_mismatch, with_text_keys
+from rankmeter.arguments import check_mapping, check_share, check_word, checked_draws
 from rankmeter.comparison import Comparison, Settings
 from rankmeter.evaluation import (
     Duplicates,
@@ -23,7 +24,6 @@ from rankmeter.evaluation import (
     _sample,
 )
 from rankmeter.metrics import Metric, named_metrics
-from rankmeter.options import check_mapping, check_share, check_word, checked_draws
 from rankmeter.statistics.significance import CORRECTIONS, TESTS, Correction, Test
 from rankmeter.threads import usable
 

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rankmeter._core.ids import is_number
+from rankmeter.arguments import check_share
 from rankmeter.comparison import Comparison, for_json, unresolvable
 from rankmeter.evaluation import Evaluation, Missing
 from rankmeter.metrics import Metric, Wanted, column_of
-from rankmeter.options import check_share
 from rankmeter.pairing import compare
 from rankmeter.statistics.distributions import normal_quantile, t_quantile
 from rankmeter.statistics.means import moments

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
+from rankmeter.arguments import check_mapping
 from rankmeter.evaluation import _check_reading, _is_columnar
 from rankmeter.ids import NO_INTEGERS, Integers, Kinds, as_text, kinds_of
-from rankmeter.options import check_mapping
 
 
 def whole_mapping(

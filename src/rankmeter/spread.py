@@ -6,9 +6,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from rankmeter.arguments import check_share, checked_draws
 from rankmeter.evaluation import Evaluation
 from rankmeter.metrics import LEAST, is_geometric
-from rankmeter.options import check_share, checked_draws
 from rankmeter.statistics.bootstrap import bootstrap_intervals, corrected_ends
 from rankmeter.statistics.distributions import binomial_interval
 from rankmeter.tables import render

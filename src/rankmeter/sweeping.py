@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from rankmeter._core.ids import is_number
 from rankmeter._core.rounded import exact_means, geometric_means
+from rankmeter.arguments import checked_draws
 from rankmeter.evaluation import (
     Evaluator,
     Format,
@@ -24,7 +25,6 @@ from rankmeter.evaluation import (
 from rankmeter.fusion import Method, Norm, Recipe, fuse, read_runs, recipe_of
 from rankmeter.ids import as_text
 from rankmeter.metrics import LEAST, Metric, is_geometric
-from rankmeter.options import checked_draws
 from rankmeter.statistics.bootstrap import bootstrap_intervals, percentile_ends
 from rankmeter.tables import render
 

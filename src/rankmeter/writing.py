@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmeter._core.ids import list_of, maps_ids
+from rankmeter.arguments import check_mapping
 from rankmeter.evaluation import _extra
-from rankmeter.options import check_mapping
 
 Format = Literal["trec", "jsonl", "parquet"]
 
