@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from rankmeter.metrics import METRICS, parse
+from rankmeter.naming.parsing import parse
+from rankmeter.naming.rows import METRICS
 
 Qrels = dict[Hashable, dict[Hashable, Any]]
 Run = dict[Hashable, Any]

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from strategies import Example, Floatable
 
 import rankmeter as rm
-from rankmeter.metrics import METRICS
+from rankmeter.naming.rows import METRICS
 
 
 def digits_of_means(means: dict[str, float]) -> dict[str, str]:

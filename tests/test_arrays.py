@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import rankmeter as rm
 from rankmeter import arrays
-from rankmeter.metrics import METRICS
+from rankmeter.naming.rows import METRICS
 from rankmeter.threads import processors
 
 SIX = ["ndcg@10", "map", "mrr", "recall@10", "precision@10", "hit@10"]

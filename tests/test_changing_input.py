@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import rankmeter as rm
-from rankmeter.metrics import METRICS
+from rankmeter.naming.rows import METRICS
 
 ERRORS = (ValueError, TypeError, RuntimeError)
 COUNTS = [2, 9, 10, 30, 300]

@@ -21,7 +21,7 @@ import rankmeter as rm
 from rankmeter._core.rows import PARAMETERS
 from rankmeter.cli import DEFAULT_METRICS
 from rankmeter.files import read_facets
-from rankmeter.metrics import METRICS
+from rankmeter.naming.rows import METRICS
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 

@@ -17,7 +17,7 @@ from made import evaluation
 
 import rankmeter as rm
 from rankmeter.budgets import Budget, check, never_exceeded, read_budget
-from rankmeter.metrics import METRICS
+from rankmeter.naming.rows import METRICS
 
 N = 40
 

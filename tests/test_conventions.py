@@ -14,7 +14,7 @@ import reference
 from reference import COUNTS, HAND, REFERENCE, Hand
 
 import rankmeter as rm
-from rankmeter.metrics import METRICS
+from rankmeter.naming.rows import METRICS
 
 
 def score(metric: str, ranked: Any, judged: dict[Any, Any], **options: Any) -> float:

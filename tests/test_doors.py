@@ -12,7 +12,7 @@ import pytest
 
 import rankmeter as rm
 from rankmeter._core.mappings import Judgments
-from rankmeter.metrics import compile_metrics
+from rankmeter.naming.parsing import compile_metrics
 
 
 def naive_record(

@@ -15,7 +15,8 @@ import pytest
 
 from rankmeter._core.kernels import Metrics
 from rankmeter._core.mappings import Judgments
-from rankmeter.metrics import METRICS, parse
+from rankmeter.naming.parsing import parse
+from rankmeter.naming.rows import METRICS
 
 FULL_DEPTH = [(METRICS["map"], None, {})]
 

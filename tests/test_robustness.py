@@ -23,8 +23,8 @@ import pytest
 
 import rankmeter as rm
 from rankmeter._core import columns, ids, kernels, mappings, resampling, rounded, rows
-from rankmeter.metrics import METRICS as ROWS
-from rankmeter.metrics import PARAMETERS, compile_metrics
+from rankmeter.naming.parsing import PARAMETERS, compile_metrics
+from rankmeter.naming.rows import METRICS as ROWS
 
 METRICS = ["ndcg@10", "map", "mrr", "recall@10", "precision@10", "hit@10"]
 BUILT_IN = (RuntimeError, ValueError, TypeError, KeyError, IndexError, OverflowError)

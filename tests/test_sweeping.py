@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankmeter as rm
-from rankmeter.metrics import METRICS
+from rankmeter.naming.rows import METRICS
 from rankmeter.sweeping import _split
 
 GRID = [0, 0.25, 0.5, 0.7, 1.0]

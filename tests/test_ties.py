@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from outcomes import same
 
 import rankmeter as rm
-from rankmeter.metrics import METRICS
+from rankmeter.naming.rows import METRICS
 
 # Six documents have at most 720 orders.
 POOL: list[Hashable] = ["a", "b", "c", "d", "e", "f"]

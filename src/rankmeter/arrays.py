@@ -15,7 +15,8 @@ from rankmeter._core import arrays as core
 from rankmeter._core.arrays import Judgments, Rows
 from rankmeter._core.ids import check_ids, listed
 from rankmeter.evaluation import Coverage, Evaluation
-from rankmeter.metrics import Metric, Wanted, compile_metrics
+from rankmeter.naming.metric import Metric
+from rankmeter.naming.parsing import Wanted, compile_metrics
 from rankmeter.threads import pool, usable
 
 Array = npt.NDArray[Any]

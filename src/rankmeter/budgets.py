@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from rankmeter.metrics import parse
+from rankmeter.naming.parsing import parse
 
 if TYPE_CHECKING:
     from rankmeter.comparison import Comparison, Difference

@@ -45,7 +45,7 @@ from rankmeter.command_output import (
 from rankmeter.compare_command import add_compare
 from rankmeter.evaluation import Evaluation, Evaluator
 from rankmeter.files import shown_name
-from rankmeter.metrics import METRICS
+from rankmeter.naming.rows import METRICS
 from rankmeter.power_command import add_power
 from rankmeter.report_command import add_report
 from rankmeter.tables import Style, render

@@ -15,8 +15,8 @@ from rankmeter.command_output import BadInput
 from rankmeter.evaluation import Evaluation, Evaluator, lost_text
 from rankmeter.files import STANDARD_INPUT, STANDARD_OUTPUT, Source, read_facets, shown_name
 from rankmeter.inputs import FORMATS, SIDES
-from rankmeter.metrics import named_metrics, parse
 from rankmeter.mistakes import MOST
+from rankmeter.naming.parsing import named_metrics, parse
 from rankmeter.statistics.significance import CORRECTIONS, MOST_ENUMERATED, TESTS
 from rankmeter.threads import processors
 

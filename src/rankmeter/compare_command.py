@@ -46,7 +46,7 @@ from rankmeter.command_output import (
     printable,
 )
 from rankmeter.files import shown_name
-from rankmeter.metrics import parse
+from rankmeter.naming.parsing import parse
 from rankmeter.tables import Style
 
 if TYPE_CHECKING:

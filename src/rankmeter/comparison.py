@@ -14,7 +14,8 @@ from rankmeter._core.rounded import exact_means
 from rankmeter.evaluation import Coverage, Missing, _plain
 from rankmeter.facets import Rows, roll_up
 from rankmeter.ids import labels_as_text
-from rankmeter.metrics import Metric, Wanted, column_of, is_geometric
+from rankmeter.naming.metric import Metric, is_geometric
+from rankmeter.naming.parsing import Wanted, column_of
 from rankmeter.statistics.means import margin_of_mean, moments
 from rankmeter.statistics.significance import (
     Correction,

@@ -26,7 +26,9 @@ from rankmeter.ids import (
     kinds_of,
     labels_as_text,
 )
-from rankmeter.metrics import LEAST, Metric, Wanted, column_of, compile_metrics, is_geometric
+from rankmeter.naming.metric import Metric, is_geometric
+from rankmeter.naming.parsing import Wanted, column_of, compile_metrics
+from rankmeter.naming.rows import LEAST
 from rankmeter.tables import render
 from rankmeter.threads import pool, usable
 

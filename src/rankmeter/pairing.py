@@ -23,7 +23,8 @@ from rankmeter.evaluation import (
     Ties,
     _sample,
 )
-from rankmeter.metrics import Metric, named_metrics
+from rankmeter.naming.metric import Metric
+from rankmeter.naming.parsing import named_metrics
 from rankmeter.statistics.significance import CORRECTIONS, TESTS, Correction, Test
 from rankmeter.threads import usable
 

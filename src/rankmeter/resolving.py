@@ -11,7 +11,8 @@ from rankmeter._core.ids import is_number
 from rankmeter.arguments import check_share
 from rankmeter.comparison import Comparison, for_json, unresolvable
 from rankmeter.evaluation import Evaluation, Missing
-from rankmeter.metrics import Metric, Wanted, column_of
+from rankmeter.naming.metric import Metric
+from rankmeter.naming.parsing import Wanted, column_of
 from rankmeter.pairing import compare
 from rankmeter.statistics.distributions import normal_quantile, t_quantile
 from rankmeter.statistics.means import moments

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from rankmeter._core.ids import is_number, maps_ids, type_mismatch, with_text_keys
 from rankmeter.evaluation import Evaluation, Format, Names, Run
 from rankmeter.ids import kinds_of, labels_as_text
-from rankmeter.metrics import Metric
+from rankmeter.naming.metric import Metric
 from rankmeter.runs import whole_mapping
 from rankmeter.statistics.means import ordered
 from rankmeter.tables import render

@@ -8,7 +8,7 @@ from typing import Any
 
 from rankmeter._core.kernels import Metrics
 from rankmeter._core.mappings import score_all, score_one
-from rankmeter.metrics import METRICS
+from rankmeter.naming.rows import METRICS
 
 Ranked = Sequence[Hashable] | Any
 Qrels = Mapping[Any, Any]

@@ -8,7 +8,8 @@ import numpy as np
 
 from rankmeter.arguments import check_share, checked_draws
 from rankmeter.evaluation import Evaluation
-from rankmeter.metrics import LEAST, is_geometric
+from rankmeter.naming.metric import is_geometric
+from rankmeter.naming.rows import LEAST
 from rankmeter.statistics.bootstrap import bootstrap_intervals, corrected_ends
 from rankmeter.statistics.distributions import binomial_interval
 from rankmeter.tables import render

@@ -24,7 +24,8 @@ from rankmeter.evaluation import (
 )
 from rankmeter.fusion import Method, Norm, Recipe, fuse, read_runs, recipe_of
 from rankmeter.ids import as_text
-from rankmeter.metrics import LEAST, Metric, is_geometric
+from rankmeter.naming.metric import Metric, is_geometric
+from rankmeter.naming.rows import LEAST
 from rankmeter.statistics.bootstrap import bootstrap_intervals, percentile_ends
 from rankmeter.tables import render
 

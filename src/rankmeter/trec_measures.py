@@ -13,7 +13,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter.metrics import LEAST, METRICS, Metric
+from rankmeter.naming.metric import Metric
+from rankmeter.naming.rows import LEAST, METRICS
 
 Values = npt.NDArray[np.float64]
 Summary = Literal["mean", "sum", "geometric", "queries", "relevant", "run", "none"]

@@ -31,8 +31,8 @@ except ImportError as error:
 from ir_measures import providers, util
 
 from rankmeter.evaluation import Evaluation, Evaluator
-from rankmeter.measures import metric_of
-from rankmeter.metrics import Metric
+from rankmeter.naming.ir_measures import metric_of
+from rankmeter.naming.metric import Metric
 
 Documents = dict[Any, float]
 Order = Callable[[Documents], list[Any]]

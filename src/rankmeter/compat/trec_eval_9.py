@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmeter import trec_measures as trec_eval_10
-from rankmeter.metrics import LEAST, METRICS, Metric
+from rankmeter.naming.metric import Metric
+from rankmeter.naming.rows import LEAST, METRICS
 
 _SPELLING = re.compile(r"(.+?)[._](-?[0-9][-0-9.,=]*)")
 

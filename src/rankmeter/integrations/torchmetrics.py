@@ -10,7 +10,7 @@ import torchmetrics
 from torchmetrics.utilities import dim_zero_cat
 
 import rankmeter as rm
-from rankmeter.metrics import compile_metrics
+from rankmeter.naming.parsing import compile_metrics
 
 
 def _exact(tensor: torch.Tensor) -> torch.Tensor:

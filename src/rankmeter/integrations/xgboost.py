@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 import rankmeter as rm
-from rankmeter.metrics import compile_metrics
+from rankmeter.naming.parsing import compile_metrics
 
 
 def custom_metric(

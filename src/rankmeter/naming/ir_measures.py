@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from rankmeter.metrics import Metric
+from rankmeter.naming.metric import Metric
 
 # Where the parameters are called the same, and have the same defaults.
 _SAME = {

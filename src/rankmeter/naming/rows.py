@@ -1,0 +1,14 @@
+"""The metrics that there are: a row for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from rankmeter._core.kernels import METRICS as _ROWS
+from rankmeter._core.rows import Row
+
+METRICS: Mapping[str, Row] = MappingProxyType({row.name: row for row in _ROWS})
+
+
+LEAST = 0.00001
