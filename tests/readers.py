@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankmeter.inputs import open_input
-from rankmeter.json_files import Json
-from rankmeter.mistakes import Mistakes
+from rankmeter.doors.json import Json
+from rankmeter.doors.mistakes import Mistakes
+from rankmeter.doors.opening import open_input
 
 Read = dict[str, dict[str, float]]
 

@@ -21,8 +21,8 @@ from outcomes import alike, outcome, same
 from readers import read_qrels, read_run
 
 import rankmeter as rm
-from rankmeter import texts
 from rankmeter._core.columns import Columns, Rows, last_query, number_of
+from rankmeter.doors import text as texts
 from rankmeter.naming.parsing import compile_metrics
 
 METRICS = ["ndcg@10", "map", "mrr", "recall@2", "mrr@1", "ndcg@3(gain=linear)"]

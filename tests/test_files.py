@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from readers import read_qrels, read_run
 
-from rankmeter import files
-from rankmeter.files import read_facets, write_whole
+from rankmeter.doors import source as files
+from rankmeter.doors.source import read_facets, write_whole
 
 Save = Callable[[bytes], str]
 
@@ -319,7 +319,7 @@ def test_zstandard_without_its_library(save: Save, monkeypatch: pytest.MonkeyPat
     def lacking(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr("rankmeter.files.import_module", lacking)
+    monkeypatch.setattr("rankmeter.doors.source.import_module", lacking)
     with pytest.raises(ImportError, match=r"pip install 'rankmeter\[zstd\]'"):
         read_qrels(path)
 

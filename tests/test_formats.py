@@ -24,9 +24,11 @@ from outcomes import alike, outcome, refused, same
 from readers import read_qrels, read_run
 
 import rankmeter as rm
-from rankmeter import files, json_files, texts
 from rankmeter._core.columns import LONGEST_LINE
 from rankmeter.cli import main
+from rankmeter.doors import json as json_files
+from rankmeter.doors import source as files
+from rankmeter.doors import text as texts
 
 METRICS = ["ndcg@10", "map", "mrr", "recall@2", "ndcg@3(gain=linear)"]
 
@@ -1012,7 +1014,8 @@ def test_no_bar_without_its_library(folder: Path, monkeypatch: pytest.MonkeyPatc
 
 SLOWLY = """
 import sys, time
-from rankmeter import cli, files
+from rankmeter import cli
+from rankmeter.doors import source as files
 real = files._Watched.readinto
 def slow(self, buffer):
     time.sleep({pause})

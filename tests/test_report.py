@@ -18,8 +18,8 @@ from made import evaluation
 
 import rankmeter as rm
 from rankmeter.cli import main
+from rankmeter.doors.mappings import whole_mapping
 from rankmeter.report.content import MOST_RANKED, ranked
-from rankmeter.runs import whole_mapping
 
 EVIL = [
     "<script>alert(1)</script>",

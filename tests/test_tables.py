@@ -25,8 +25,8 @@ from outcomes import alike, outcome, refused, same
 from readers import read_qrels, read_run
 
 import rankmeter as rm
-from rankmeter import arrow
 from rankmeter.cli import main
+from rankmeter.doors import arrow
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

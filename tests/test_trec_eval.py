@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from rankmeter import texts
 from rankmeter.cli import main
+from rankmeter.doors import text as texts
 from rankmeter.trec_measures import MEASURES, NICKNAMES
 
 FOLDER = Path(__file__).parent / "cases" / "trec_eval"

@@ -43,8 +43,8 @@ from rankmeter.command_output import (
     print_out,
 )
 from rankmeter.compare_command import add_compare
+from rankmeter.doors.source import shown_name
 from rankmeter.evaluation import Evaluation, Evaluator
-from rankmeter.files import shown_name
 from rankmeter.naming.rows import METRICS
 from rankmeter.power_command import add_power
 from rankmeter.report_command import add_report

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TypeVar
 
-from rankmeter.columns import ROLES
 from rankmeter.command_output import BadInput
+from rankmeter.doors.mistakes import MOST
+from rankmeter.doors.opening import FORMATS, SIDES
+from rankmeter.doors.rows import ROLES
+from rankmeter.doors.source import STANDARD_INPUT, STANDARD_OUTPUT, Source, read_facets, shown_name
 from rankmeter.evaluation import Evaluation, Evaluator, lost_text
-from rankmeter.files import STANDARD_INPUT, STANDARD_OUTPUT, Source, read_facets, shown_name
-from rankmeter.inputs import FORMATS, SIDES
-from rankmeter.mistakes import MOST
 from rankmeter.naming.parsing import named_metrics, parse
 from rankmeter.statistics.significance import CORRECTIONS, MOST_ENUMERATED, TESTS
 from rankmeter.threads import processors

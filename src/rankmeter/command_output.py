@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from rankmeter.files import STANDARD_OUTPUT, write_whole
+from rankmeter.doors.source import STANDARD_OUTPUT, write_whole
 from rankmeter.tables import Style, render
 
 _NO_LABEL = "(none)"

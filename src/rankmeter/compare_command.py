@@ -45,7 +45,7 @@ from rankmeter.command_output import (
     noted,
     printable,
 )
-from rankmeter.files import shown_name
+from rankmeter.doors.source import shown_name
 from rankmeter.naming.parsing import parse
 from rankmeter.tables import Style
 

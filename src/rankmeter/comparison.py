@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmeter._core.rounded import exact_means
+from rankmeter.doors.integers import labels_as_text
 from rankmeter.evaluation import Coverage, Missing, _plain
 from rankmeter.facets import Rows, roll_up
-from rankmeter.ids import labels_as_text
 from rankmeter.naming.metric import Metric, is_geometric
 from rankmeter.naming.parsing import Wanted, column_of
 from rankmeter.statistics.means import margin_of_mean, moments

@@ -17,8 +17,7 @@ from rankmeter._core.ids import decimal_text, type_mismatch, with_text_keys
 from rankmeter._core.mappings import Judgments
 from rankmeter._core.rounded import exact_means, exact_sums, geometric_means
 from rankmeter.arguments import check_mapping
-from rankmeter.facets import roll_up
-from rankmeter.ids import (
+from rankmeter.doors.integers import (
     NO_INTEGERS,
     Integers,
     Kinds,
@@ -26,6 +25,7 @@ from rankmeter.ids import (
     kinds_of,
     labels_as_text,
 )
+from rankmeter.facets import roll_up
 from rankmeter.naming.metric import Metric, is_geometric
 from rankmeter.naming.parsing import Wanted, column_of, compile_metrics
 from rankmeter.naming.rows import LEAST
@@ -718,7 +718,7 @@ class Evaluator:
         _check_reading(format, columns, errors)
         judged: Columns | Judgments
         if _is_columnar(qrels):
-            from rankmeter.inputs import read_qrels  # not everybody has files or tables
+            from rankmeter.doors.opening import read_qrels  # not everybody has files or tables
 
             judged, self._integers = read_qrels(qrels, self._compiled, format, columns, errors)
         else:
@@ -752,7 +752,7 @@ class Evaluator:
         if self._columns is not None:
             return self._columns
         if integers not in self._for_text:
-            from rankmeter.inputs import prepared
+            from rankmeter.doors.opening import prepared
 
             self._for_text[integers] = prepared(self._with_text(integers), self._compiled)
         return self._for_text[integers]
@@ -845,10 +845,10 @@ class Evaluator:
             judgments = self._of_mappings()
             unjudged = _score_mappings(judgments, [run], ties, duplicates, filled, marks, lost)
             return filled, marks, unjudged, lost
-        from rankmeter.inputs import mapping_of, open_input
-        from rankmeter.json_files import Json
-        from rankmeter.mistakes import Mistakes
-        from rankmeter.texts import rows_of
+        from rankmeter.doors.json import Json
+        from rankmeter.doors.mistakes import Mistakes
+        from rankmeter.doors.opening import mapping_of, open_input
+        from rankmeter.doors.text import rows_of
 
         given = open_input(run, "run", format, columns)
         mistakes = Mistakes(given.name, errors, duplicates)
@@ -1189,7 +1189,7 @@ def _is_columnar(given: object) -> bool:
 
 def _check_reading(format: Format, columns: Names, errors: str) -> None:
     if format is not None or columns is not None:
-        from rankmeter.inputs import check_options
+        from rankmeter.doors.opening import check_options
 
         check_options(format, columns)
     if errors not in ("raise", "collect"):

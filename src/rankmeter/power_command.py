@@ -37,7 +37,7 @@ from rankmeter.command_output import (
     noted,
 )
 from rankmeter.compare_command import STYLES
-from rankmeter.files import shown_name
+from rankmeter.doors.source import shown_name
 
 if TYPE_CHECKING:
     from rankmeter.evaluation import Evaluation

@@ -69,9 +69,9 @@ def add_report(commands: Any) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> int:
+    from rankmeter.doors.mappings import whole_mapping
     from rankmeter.pairing import compare
     from rankmeter.report import html, library
-    from rankmeter.runs import whole_mapping
 
     check_inputs(arguments, [arguments.base, *arguments.candidates])
     try:

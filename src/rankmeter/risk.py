@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmeter._core.ids import is_number, maps_ids, type_mismatch, with_text_keys
+from rankmeter.doors.integers import kinds_of, labels_as_text
+from rankmeter.doors.mappings import whole_mapping
 from rankmeter.evaluation import Evaluation, Format, Names, Run
-from rankmeter.ids import kinds_of, labels_as_text
 from rankmeter.naming.metric import Metric
-from rankmeter.runs import whole_mapping
 from rankmeter.statistics.means import ordered
 from rankmeter.tables import render
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from rankmeter._core.ids import is_number
 from rankmeter._core.rounded import exact_means, geometric_means
 from rankmeter.arguments import checked_draws
+from rankmeter.doors.integers import as_text
 from rankmeter.evaluation import (
     Evaluator,
     Format,
@@ -23,7 +24,6 @@ from rankmeter.evaluation import (
     _is_columnar,
 )
 from rankmeter.fusion import Method, Norm, Recipe, fuse, read_runs, recipe_of
-from rankmeter.ids import as_text
 from rankmeter.naming.metric import Metric, is_geometric
 from rankmeter.naming.rows import LEAST
 from rankmeter.statistics.bootstrap import bootstrap_intervals, percentile_ends

@@ -304,7 +304,7 @@ def _trec_run(entries: Iterable[_Entry], tag: bytes) -> Iterator[bytes]:
 
 def _guarded(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Put a blank line before what would be taken for a mark, not for the first id."""
-    from rankmeter.files import compression_of
+    from rankmeter.doors.source import compression_of
 
     start = True
     for chunk in chunks:
@@ -401,7 +401,7 @@ class _Target:
     """The file, and what its name and the caller say about its format."""
 
     def __init__(self, path: str | os.PathLike[str], format: Format | None) -> None:
-        from rankmeter import files  # not everybody writes any
+        from rankmeter.doors import source as files  # not everybody writes any
 
         self._files = files
         self._path = os.fsdecode(path)

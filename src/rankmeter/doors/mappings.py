@@ -7,8 +7,8 @@ from itertools import chain
 from typing import Any
 
 from rankmeter.arguments import check_mapping
+from rankmeter.doors.integers import NO_INTEGERS, Integers, Kinds, as_text, kinds_of
 from rankmeter.evaluation import _check_reading, _is_columnar
-from rankmeter.ids import NO_INTEGERS, Integers, Kinds, as_text, kinds_of
 
 
 def whole_mapping(
@@ -105,9 +105,9 @@ def _read(
         what = "ranked ids or to {id: score}" if side == "run" else "{id: grade}"
         check_mapping(name or side, f"query id to {what}", given)
         return given if type(given) is dict else dict(given.items()), NO_INTEGERS
-    from rankmeter.inputs import mapping_of, open_input
-    from rankmeter.json_files import Json
-    from rankmeter.mistakes import Mistakes
+    from rankmeter.doors.json import Json
+    from rankmeter.doors.mistakes import Mistakes
+    from rankmeter.doors.opening import mapping_of, open_input
 
     opened = open_input(given, side, format, columns)
     mistakes = Mistakes(opened.name, errors, duplicates)

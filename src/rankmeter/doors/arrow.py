@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankmeter._core.columns import Rows
-from rankmeter.columns import CheckedRows, chosen
-from rankmeter.files import Source
-from rankmeter.ids import Integers
-from rankmeter.mistakes import Mistakes
-from rankmeter.texts import Grouped
+from rankmeter.doors.integers import Integers
+from rankmeter.doors.mistakes import Mistakes
+from rankmeter.doors.rows import CheckedRows, chosen
+from rankmeter.doors.source import Source
+from rankmeter.doors.text import Grouped
 
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 _EXACT_INTEGERS = 2**53  # from here on doubles skip integers

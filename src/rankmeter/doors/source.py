@@ -22,7 +22,7 @@ from operator import methodcaller
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from rankmeter.mistakes import Mistakes, count
+from rankmeter.doors.mistakes import Mistakes, count
 
 STANDARD_INPUT = STANDARD_OUTPUT = "-"
 QUERY_COLUMN = "(query|question|q|topic)[-_]?(id)?"  # what headers call the column of queries

@@ -27,9 +27,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankmeter._core.columns import LONGEST_LINE, Rows, last_query, number_of
-from rankmeter.files import QUERY_COLUMN, Source
-from rankmeter.ids import NO_INTEGERS
-from rankmeter.mistakes import Mistakes, count, shown
+from rankmeter.doors.integers import NO_INTEGERS
+from rankmeter.doors.mistakes import Mistakes, count, shown
+from rankmeter.doors.source import QUERY_COLUMN, Source
 from rankmeter.statistics.means import ordered
 
 Grouped = dict[bytes, dict[bytes, float]]  # query to document to number

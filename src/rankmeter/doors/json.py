@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from rankmeter._core.columns import Rows
-from rankmeter.columns import CheckedRows, chosen
-from rankmeter.files import Source
-from rankmeter.ids import NO_INTEGERS, Integers
-from rankmeter.mistakes import Mistakes
-from rankmeter.texts import Grouped
+from rankmeter.doors.integers import NO_INTEGERS, Integers
+from rankmeter.doors.mistakes import Mistakes
+from rankmeter.doors.rows import CheckedRows, chosen
+from rankmeter.doors.source import Source
+from rankmeter.doors.text import Grouped
 
 _KEYS = {"qrels": ("qrels",), "run": ("scores", "ranked")}
 _TOGETHER = 1_000  # queries that are given on at once

@@ -11,13 +11,13 @@ from rankmeter._core.columns import Columns, Rows
 from rankmeter._core.ids import add_types
 from rankmeter._core.kernels import Metrics
 from rankmeter._core.mappings import Judgments
-from rankmeter.arrow import Table
-from rankmeter.columns import ROLES
-from rankmeter.files import Source
-from rankmeter.ids import NO_INTEGERS, Integers
-from rankmeter.json_files import Json, JsonRows, first_object, is_line, is_row
-from rankmeter.mistakes import Mistakes
-from rankmeter.texts import THREE_COLUMNS, TREC, Grouped, recognised, rows_of
+from rankmeter.doors.arrow import Table
+from rankmeter.doors.integers import NO_INTEGERS, Integers
+from rankmeter.doors.json import Json, JsonRows, first_object, is_line, is_row
+from rankmeter.doors.mistakes import Mistakes
+from rankmeter.doors.rows import ROLES
+from rankmeter.doors.source import Source
+from rankmeter.doors.text import THREE_COLUMNS, TREC, Grouped, recognised, rows_of
 
 FORMATS = ("trec", "beir", "msmarco", "jsonl", "json", "parquet", "arrow")
 SIDES = ("qrels", "run")

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankmeter.mistakes import Mistakes, shown
-from rankmeter.texts import Grouped
+from rankmeter.doors.mistakes import Mistakes, shown
+from rankmeter.doors.text import Grouped
 
 NUMBERS = {"qrels": ("grade", "relevance"), "run": ("score", "rank")}
 ROLES = ("query_id", "doc_id", *NUMBERS["qrels"], *NUMBERS["run"])

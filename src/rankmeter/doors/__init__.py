@@ -1,0 +1,1 @@
+"""From what callers hold to what the core reads."""
