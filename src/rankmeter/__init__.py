@@ -15,7 +15,7 @@ from rankmeter.single import (
     reciprocal_rank,
     retrieval_metrics,
 )
-from rankmeter.writing import write_qrels, write_run
+from rankmeter.writers.run_files import write_qrels, write_run
 
 if TYPE_CHECKING:
     from rankmeter.comparison import Comparison

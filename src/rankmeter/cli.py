@@ -48,7 +48,7 @@ from rankmeter.evaluation import Evaluation, Evaluator
 from rankmeter.naming.rows import METRICS
 from rankmeter.power_command import add_power
 from rankmeter.report_command import add_report
-from rankmeter.tables import Style, render
+from rankmeter.writers.tables import Style, render
 
 _SPREAD = ("min", "median", "max", "std")
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rankmeter.doors.source import STANDARD_OUTPUT, write_whole
-from rankmeter.tables import Style, render
+from rankmeter.writers.tables import Style, render
 
 _NO_LABEL = "(none)"
 # What means something in a cell of Markdown; not the _ within a word, which names are full of, nor

@@ -47,7 +47,7 @@ from rankmeter.command_output import (
 )
 from rankmeter.doors.source import shown_name
 from rankmeter.naming.parsing import parse
-from rankmeter.tables import Style
+from rankmeter.writers.tables import Style
 
 if TYPE_CHECKING:
     from rankmeter.comparison import Comparison, Difference

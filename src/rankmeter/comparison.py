@@ -25,7 +25,7 @@ from rankmeter.statistics.significance import (
     differences_of,
     outcomes_of,
 )
-from rankmeter.tables import Style, render
+from rankmeter.writers.tables import Style, render
 
 if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]

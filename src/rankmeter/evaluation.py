@@ -29,8 +29,8 @@ from rankmeter.facets import roll_up
 from rankmeter.naming.metric import Metric, is_geometric
 from rankmeter.naming.parsing import Wanted, column_of, compile_metrics
 from rankmeter.naming.rows import LEAST
-from rankmeter.tables import render
 from rankmeter.threads import pool, usable
+from rankmeter.writers.tables import render
 
 if TYPE_CHECKING:
     import pandas

@@ -17,7 +17,7 @@ from rankmeter.pairing import compare
 from rankmeter.statistics.distributions import normal_quantile, t_quantile
 from rankmeter.statistics.means import moments
 from rankmeter.statistics.significance import smallest_p
-from rankmeter.tables import Style, render
+from rankmeter.writers.tables import Style, render
 
 _DRAWS = 100_000
 _MOST_QUERIES = 10**12

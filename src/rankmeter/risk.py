@@ -18,7 +18,7 @@ from rankmeter.doors.mappings import whole_mapping
 from rankmeter.evaluation import Evaluation, Format, Names, Run
 from rankmeter.naming.metric import Metric
 from rankmeter.statistics.means import ordered
-from rankmeter.tables import render
+from rankmeter.writers.tables import render
 
 _SHOWN = 10  # rows of the table
 Array = npt.NDArray[np.float64]

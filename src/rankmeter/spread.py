@@ -12,7 +12,7 @@ from rankmeter.naming.metric import is_geometric
 from rankmeter.naming.rows import LEAST
 from rankmeter.statistics.bootstrap import bootstrap_intervals, corrected_ends
 from rankmeter.statistics.distributions import binomial_interval
-from rankmeter.tables import render
+from rankmeter.writers.tables import render
 
 
 class Interval(NamedTuple):

@@ -27,7 +27,7 @@ from rankmeter.fusion import Method, Norm, Recipe, fuse, read_runs, recipe_of
 from rankmeter.naming.metric import Metric, is_geometric
 from rankmeter.naming.rows import LEAST
 from rankmeter.statistics.bootstrap import bootstrap_intervals, percentile_ends
-from rankmeter.tables import render
+from rankmeter.writers.tables import render
 
 _LEVEL = 0.95
 Array = npt.NDArray[np.float64]

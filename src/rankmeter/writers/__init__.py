@@ -1,0 +1,1 @@
+"""What goes out, as files and as tables."""
