@@ -205,7 +205,7 @@ def test_no_more_pieces_wait_than_processors(
             return Piece(call(*arguments))
 
     monkeypatch.setattr(texts, "_BLOCK", 1_000)
-    monkeypatch.setattr("rankmeter.evaluation.pool", Pool)
+    monkeypatch.setattr("rankmeter.scoring.evaluator.pool", Pool)
     monkeypatch.setattr("rankmeter.threads.processors", lambda: 3)
     same(
         rm.evaluate(*pair, METRICS, threads=10**6),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    pass
 
 
 def check_mapping(name: str, what: str, given: Any) -> None:
@@ -41,3 +44,13 @@ def checked_draws(draws: Any, seed: Any) -> tuple[int, int]:
     if not 0 <= index(seed) < 2**64:
         raise ValueError(f"seed must be from 0 to 2^64 - 1, not {seed}")
     return index(draws), index(seed)
+
+
+def require(module: str, extra: str) -> Any:
+    """Import what an extra brings; say what to install where it is not there."""
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(f"this needs {module}: pip install 'rankmeter[{extra}]'") from error

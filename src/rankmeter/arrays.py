@@ -14,9 +14,9 @@ import numpy.typing as npt
 from rankmeter._core import arrays as core
 from rankmeter._core.arrays import Judgments, Rows
 from rankmeter._core.ids import check_ids, listed
-from rankmeter.evaluation import Coverage, Evaluation
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import Wanted, compile_metrics
+from rankmeter.results.evaluation import Coverage, Evaluation
 from rankmeter.threads import pool, usable
 
 Array = npt.NDArray[Any]

@@ -44,10 +44,11 @@ from rankmeter.command_output import (
 )
 from rankmeter.compare_command import add_compare
 from rankmeter.doors.source import shown_name
-from rankmeter.evaluation import Evaluation, Evaluator
 from rankmeter.naming.rows import METRICS
 from rankmeter.power_command import add_power
 from rankmeter.report_command import add_report
+from rankmeter.results.evaluation import Evaluation
+from rankmeter.scoring.evaluator import Evaluator
 from rankmeter.writers.tables import Style, render
 
 _SPREAD = ("min", "median", "max", "std")

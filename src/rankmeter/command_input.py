@@ -15,8 +15,9 @@ from rankmeter.doors.mistakes import MOST
 from rankmeter.doors.opening import FORMATS, SIDES
 from rankmeter.doors.rows import ROLES
 from rankmeter.doors.source import STANDARD_INPUT, STANDARD_OUTPUT, Source, read_facets, shown_name
-from rankmeter.evaluation import Evaluation, Evaluator, lost_text
 from rankmeter.naming.parsing import named_metrics, parse
+from rankmeter.results.evaluation import Evaluation, lost_text
+from rankmeter.scoring.evaluator import Evaluator
 from rankmeter.statistics.significance import CORRECTIONS, MOST_ENUMERATED, TESTS
 from rankmeter.threads import processors
 

@@ -12,10 +12,12 @@ import numpy.typing as npt
 
 from rankmeter._core.rounded import exact_means
 from rankmeter.doors.integers import labels_as_text
-from rankmeter.evaluation import Coverage, Missing, _plain
-from rankmeter.facets import Rows, roll_up
 from rankmeter.naming.metric import Metric, is_geometric
 from rankmeter.naming.parsing import Wanted, column_of
+from rankmeter.results.evaluation import Coverage
+from rankmeter.results.facets import Rows, roll_up
+from rankmeter.results.plain import plain
+from rankmeter.scoring.evaluator import Missing
 from rankmeter.statistics.means import margin_of_mean, moments
 from rankmeter.statistics.significance import (
     Correction,
@@ -545,7 +547,7 @@ def for_json(content: Any) -> Any:
         return {key: for_json(value) for key, value in content.items()}
     if isinstance(content, (list, tuple)):
         return [for_json(value) for value in content]
-    content = _plain(content)
+    content = plain(content)
     if isinstance(content, float) and not math.isfinite(content):
         return None
     return content if isinstance(content, (str, int, float, type(None))) else str(content)

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmeter._core.ids import is_number
+from rankmeter.doors.kinds import Format, Names, Run
 from rankmeter.doors.mappings import whole_mappings
-from rankmeter.evaluation import Format, Names, Run
 
 Method = Literal["rrf", "wsum", "combsum", "combmnz"]
 Norm = Literal["min-max", "z-score", "rank"]

@@ -10,21 +10,12 @@ import numpy as np
 from rankmeter._core.ids import type_mismatch, with_text_keys
 from rankmeter.arguments import check_mapping, check_share, check_word, checked_draws
 from rankmeter.comparison import Comparison, Settings
-from rankmeter.evaluation import (
-    Duplicates,
-    Errors,
-    Evaluation,
-    Evaluator,
-    Format,
-    Missing,
-    Names,
-    Qrels,
-    Run,
-    Ties,
-    _sample,
-)
+from rankmeter.doors.kinds import Duplicates, Errors, Format, Names, Qrels, Run
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import named_metrics
+from rankmeter.results.evaluation import Evaluation
+from rankmeter.results.plain import sample
+from rankmeter.scoring.evaluator import Evaluator, Missing, Ties
 from rankmeter.statistics.significance import CORRECTIONS, TESTS, Correction, Test
 from rankmeter.threads import usable
 
@@ -180,13 +171,13 @@ def _paired(
     if not shared:
         one, two = list(evaluations)[:2]
         raise ValueError(
-            f"no query in common: {one!r} has {_sample(list(places[one]))}, "
-            f"{two!r} has {_sample(list(places[two]))}" + type_mismatch(places[one], places[two])
+            f"no query in common: {one!r} has {sample(list(places[one]))}, "
+            f"{two!r} has {sample(list(places[two]))}" + type_mismatch(places[one], places[two])
         )
     if settings.missing == "error":
         for name, queries in lacking.items():
             if queries:
-                raise ValueError(f"{name!r} lacks {_sample(queries)} that others have")
+                raise ValueError(f"{name!r} lacks {sample(queries)} that others have")
     queries = shared if settings.missing == "skip" else list(everybodys)
     values = {}
     for name, ev in evaluations.items():

@@ -40,7 +40,7 @@ from rankmeter.compare_command import STYLES
 from rankmeter.doors.source import shown_name
 
 if TYPE_CHECKING:
-    from rankmeter.evaluation import Evaluation
+    from rankmeter.results.evaluation import Evaluation
     from rankmeter.spread import Intervals
 
 _DESCRIPTION = """\

@@ -21,7 +21,7 @@ from rankmeter.command_input import (
     watched,
 )
 from rankmeter.command_output import BadInput, deliver
-from rankmeter.evaluation import Evaluator
+from rankmeter.scoring.evaluator import Evaluator
 
 _DESCRIPTION = """\
 Write one HTML file that compares runs with a baseline: verdict, metrics with intervals, curves,

@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from rankmeter._core.ids import is_number, maps_ids, type_mismatch, with_text_keys
 from rankmeter.doors.integers import kinds_of, labels_as_text
+from rankmeter.doors.kinds import Format, Names, Run
 from rankmeter.doors.mappings import whole_mapping
-from rankmeter.evaluation import Evaluation, Format, Names, Run
 from rankmeter.naming.metric import Metric
+from rankmeter.results.evaluation import Evaluation
 from rankmeter.statistics.means import ordered
 from rankmeter.writers.tables import render
 

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankmeter.arguments import check_share, checked_draws
-from rankmeter.evaluation import Evaluation
 from rankmeter.naming.metric import is_geometric
 from rankmeter.naming.rows import LEAST
+from rankmeter.results.evaluation import Evaluation
 from rankmeter.statistics.bootstrap import bootstrap_intervals, corrected_ends
 from rankmeter.statistics.distributions import binomial_interval
 from rankmeter.writers.tables import render

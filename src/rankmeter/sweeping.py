@@ -14,18 +14,11 @@ from rankmeter._core.ids import is_number
 from rankmeter._core.rounded import exact_means, geometric_means
 from rankmeter.arguments import checked_draws
 from rankmeter.doors.integers import as_text
-from rankmeter.evaluation import (
-    Evaluator,
-    Format,
-    Names,
-    Qrels,
-    Run,
-    Ties,
-    _is_columnar,
-)
+from rankmeter.doors.kinds import Format, Names, Qrels, Run, is_columnar
 from rankmeter.fusion import Method, Norm, Recipe, fuse, read_runs, recipe_of
 from rankmeter.naming.metric import Metric, is_geometric
 from rankmeter.naming.rows import LEAST
+from rankmeter.scoring.evaluator import Evaluator, Ties
 from rankmeter.statistics.bootstrap import bootstrap_intervals, percentile_ends
 from rankmeter.writers.tables import render
 
@@ -303,7 +296,7 @@ def _values_of_fusion(
 ) -> Array:
     weights = [_pair(setting) for setting in settings]
     recipe = recipe_of(*how)
-    judged = [] if _is_columnar(qrels) else [("qrels", qrels, "qrels")]
+    judged = [] if is_columnar(qrels) else [("qrels", qrels, "qrels")]
     names, read = read_runs(runs, options["format"], options["columns"], judged)
     if judged and (given := read.pop(0)) is not qrels:
         qrels, scorer = given, Evaluator(given, scorer._metrics.values())
@@ -360,7 +353,7 @@ def _mixture(
 
     if scorer._columns is not None:
         qrels = scorer._columns.mapping()
-    elif _is_columnar(qrels):
+    elif is_columnar(qrels):
         return None  # ids or grades of unusual types
     judgments = [
         (query, {document: float(grade) for document, grade in dict(judged.items()).items()})

@@ -21,10 +21,10 @@ from rankmeter.doors.mistakes import Mistakes
 from rankmeter.doors.opening import decoded, encoded, mapping_of, open_input
 from rankmeter.doors.source import Source, shown_name
 from rankmeter.doors.text import tag_of
-from rankmeter.evaluation import Evaluator
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import compile_metrics
 from rankmeter.naming.rows import LEAST
+from rankmeter.scoring.evaluator import Evaluator
 from rankmeter.threads import processors
 from rankmeter.trec_measures import (
     MEASURES,

@@ -30,9 +30,10 @@ except ImportError as error:
     raise ImportError("this needs ir_measures: pip install ir-measures") from error
 from ir_measures import providers, util
 
-from rankmeter.evaluation import Evaluation, Evaluator
 from rankmeter.naming.ir_measures import metric_of
 from rankmeter.naming.metric import Metric
+from rankmeter.results.evaluation import Evaluation
+from rankmeter.scoring.evaluator import Evaluator
 
 Documents = dict[Any, float]
 Order = Callable[[Documents], list[Any]]

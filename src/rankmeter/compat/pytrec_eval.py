@@ -19,7 +19,7 @@ import numpy as np
 
 from rankmeter._core.ids import type_mismatch
 from rankmeter.compat.trec_eval_9 import FAMILIES, NICKNAMES, read_measures
-from rankmeter.evaluation import Evaluator
+from rankmeter.scoring.evaluator import Evaluator
 
 __all__ = [
     "RelevanceEvaluator",

@@ -8,7 +8,7 @@ from typing import Any
 
 from rankmeter.arguments import check_mapping
 from rankmeter.doors.integers import NO_INTEGERS, Integers, Kinds, as_text, kinds_of
-from rankmeter.evaluation import _check_reading, _is_columnar
+from rankmeter.doors.kinds import check_reading, is_columnar
 
 
 def whole_mapping(
@@ -76,7 +76,7 @@ def whole_mappings(
         As for `rankmeter.evaluate`.
     """
     kinds, tables = Kinds(NO_INTEGERS, NO_INTEGERS), NO_INTEGERS
-    mappings = [given for _, given, _ in sides if not _is_columnar(given)]
+    mappings = [given for _, given, _ in sides if not is_columnar(given)]
     if len(mappings) < len(sides):
         contents = (given.items() for given in mappings if hasattr(given, "items"))
         kinds = kinds_of(chain.from_iterable(contents))
@@ -100,8 +100,8 @@ def _read(
     duplicates: str | None,
 ) -> tuple[dict[Any, Any], Integers]:
     """The mapping, and whether integers stood in a file or table."""
-    _check_reading(format, columns, errors)
-    if not _is_columnar(given):
+    check_reading(format, columns, errors)
+    if not is_columnar(given):
         what = "ranked ids or to {id: score}" if side == "run" else "{id: grade}"
         check_mapping(name or side, f"query id to {what}", given)
         return given if type(given) is dict else dict(given.items()), NO_INTEGERS

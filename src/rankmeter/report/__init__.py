@@ -10,7 +10,9 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from rankmeter.evaluation import Qrels, Run, Ties, _extra
+from rankmeter.arguments import require
+from rankmeter.doors.kinds import Qrels, Run
+from rankmeter.scoring.evaluator import Ties
 
 if TYPE_CHECKING:
     from rankmeter.comparison import Comparison
@@ -65,7 +67,7 @@ def html(
     ValueError
         If runs and judgments are not those that were compared, or as for `evaluate`.
     """
-    jinja2 = _extra("jinja2", "report")
+    jinja2 = require("jinja2", "report")
     charts_library = library()
     from rankmeter.report.charts import SPECS
     from rankmeter.report.content import Content
@@ -117,7 +119,7 @@ def library() -> str:
     ImportError
         If what they come from is not installed.
     """
-    script: str = _extra("vl_convert", "report").javascript_bundle()
+    script: str = require("vl_convert", "report").javascript_bundle()
     return script
 
 

@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmeter._core.ids import list_of, maps_ids
-from rankmeter.arguments import check_mapping
-from rankmeter.evaluation import _extra
+from rankmeter.arguments import check_mapping, require
 
 Format = Literal["trec", "jsonl", "parquet"]
 
@@ -420,7 +419,7 @@ class _Target:
                 raise ValueError(
                     f"Parquet is compressed inside: leave {self._compressed} off {self._path!r}"
                 )
-            self._arrow = _extra("pyarrow", "arrow")
+            self._arrow = require("pyarrow", "arrow")
             self._parquet = import_module("pyarrow.parquet")
         elif self._compressed == ".zst":
             self._zstd = files.zstandard()

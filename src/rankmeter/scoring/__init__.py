@@ -1,0 +1,1 @@
+"""From judgments and a run to an evaluation."""
