@@ -21,9 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankmeter as rm
-from rankmeter import arrays
 from rankmeter.naming.rows import METRICS
-from rankmeter.threads import processors
+from rankmeter.scoring.threads import processors
 
 SIX = ["ndcg@10", "map", "mrr", "recall@10", "precision@10", "hit@10"]
 SHALLOW = ["ndcg@3", "recall@2", "precision@3", "hit@1", "mrr@2", "map@3"]
@@ -549,7 +548,7 @@ def test_arrays_of_query_ids_are_grouped_at_once(
     ids = np.array([3, 1, 3, 2, 1]).astype(kind)
     scores, labels = [0.1, 0.4, 0.3, 0.2, 0.5], [1, 1, 0, 1, 0]
     want = rm.evaluate_scores(scores, labels, "mrr", query_ids=[3, 1, 3, 2, 1])
-    monkeypatch.setattr(arrays, "check_ids", one_by_one)
+    monkeypatch.setattr("rankmeter.doors.arrays.check_ids", one_by_one)
     ev = rm.evaluate_scores(scores, labels, "mrr", query_ids=ids)
     assert ev.values.tobytes() == want.values.tobytes()
     names = list(ids) if ids.dtype.kind in "mM" else ids.tolist()
@@ -1110,7 +1109,7 @@ def test_no_more_pieces_than_processors(
         return submit(*arguments)
 
     monkeypatch.setattr(ThreadPoolExecutor, "submit", counted)
-    monkeypatch.setattr("rankmeter.threads.processors", lambda: available)
+    monkeypatch.setattr("rankmeter.scoring.threads.processors", lambda: available)
     rm.evaluate_scores(np.eye(1000, 3), np.eye(1000, 3), "mrr", threads=threads)
     assert len(pieces) == submitted  # and one of them by the calling thread
 

@@ -206,7 +206,7 @@ def test_no_more_pieces_wait_than_processors(
 
     monkeypatch.setattr(texts, "_BLOCK", 1_000)
     monkeypatch.setattr("rankmeter.scoring.evaluator.pool", Pool)
-    monkeypatch.setattr("rankmeter.threads.processors", lambda: 3)
+    monkeypatch.setattr("rankmeter.scoring.threads.processors", lambda: 3)
     same(
         rm.evaluate(*pair, METRICS, threads=10**6),
         by_dicts(pair[0].read_bytes(), pair[1].read_bytes()),

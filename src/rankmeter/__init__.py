@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from rankmeter.arrays import evaluate_grades, evaluate_rankings, evaluate_scores
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import parse
 from rankmeter.results.evaluation import Bounds, Coverage, Evaluation, concat
+from rankmeter.scoring.arrays import evaluate_grades, evaluate_rankings, evaluate_scores
 from rankmeter.scoring.evaluator import Evaluator, evaluate
-from rankmeter.single import (
+from rankmeter.scoring.single import (
     average_precision,
     hit_at_k,
     ndcg_at_k,

@@ -18,8 +18,8 @@ from rankmeter.doors.source import STANDARD_INPUT, STANDARD_OUTPUT, Source, read
 from rankmeter.naming.parsing import named_metrics, parse
 from rankmeter.results.evaluation import Evaluation, lost_text
 from rankmeter.scoring.evaluator import Evaluator
+from rankmeter.scoring.threads import processors
 from rankmeter.statistics.significance import CORRECTIONS, MOST_ENUMERATED, TESTS
-from rankmeter.threads import processors
 
 DEFAULT_METRICS = ("ndcg@10", "recall@100", "map", "mrr")
 

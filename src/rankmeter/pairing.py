@@ -16,8 +16,8 @@ from rankmeter.naming.parsing import named_metrics
 from rankmeter.results.evaluation import Evaluation
 from rankmeter.results.plain import sample
 from rankmeter.scoring.evaluator import Evaluator, Missing, Ties
+from rankmeter.scoring.threads import usable
 from rankmeter.statistics.significance import CORRECTIONS, TESTS, Correction, Test
-from rankmeter.threads import usable
 
 
 def compare(

@@ -25,7 +25,7 @@ from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import compile_metrics
 from rankmeter.naming.rows import LEAST
 from rankmeter.scoring.evaluator import Evaluator
-from rankmeter.threads import processors
+from rankmeter.scoring.threads import processors
 from rankmeter.trec_measures import (
     MEASURES,
     NICKNAMES,

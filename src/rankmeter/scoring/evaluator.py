@@ -21,7 +21,7 @@ from rankmeter.doors.integers import (
     kinds_of,
 )
 from rankmeter.naming.parsing import Wanted, compile_metrics
-from rankmeter.threads import pool, usable
+from rankmeter.scoring.threads import pool, usable
 
 if TYPE_CHECKING:
     pass

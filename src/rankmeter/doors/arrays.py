@@ -1,40 +1,50 @@
-"""Arrays in: scores with labels, rankings of integer ids, grades in rank order."""
+"""Arrays of any kind, as the core reads them, and what is wrong with them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise
 from numbers import Number
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter._core import arrays as core
 from rankmeter._core.arrays import Judgments, Rows
 from rankmeter._core.ids import check_ids, listed
-from rankmeter.naming.metric import Metric
-from rankmeter.naming.parsing import Wanted, compile_metrics
-from rankmeter.results.evaluation import Coverage, Evaluation
-from rankmeter.threads import pool, usable
 
 Array = npt.NDArray[Any]
-Metrics = Wanted | Iterable[Wanted]
+
 
 _ON_THE_CPU = (1, 3)  # device types of DLPack: plain memory, and host memory that a GPU may read
+
+
 _EXACT_INTEGERS = 2**53  # from here on doubles skip integers
+
+
 _SORTABLE = "iuUSbfmM"  # the kinds of query ids that numpy can group
-_LARGEST_ID = 2**63 - 1
+
+
+LARGEST_ID = 2**63 - 1
+
 
 # What arrays hold, if not integers.
 _NUMBERS = dict.fromkeys(("scores", "labels", "grades", "ideal"), "numbers")
+
+
 _HELD = {"mask": "True and False", **_NUMBERS}
+
 
 # What to pass instead of rows of different lengths, and of what is no number.
 _RELEVANT_COLUMNS = "columns that are relevant are (indptr, indices, data)"
+
+
 _RAGGED_SCORES = "pass the rows one after the other with groups=, or fill them up and pass mask="
+
+
 _RAGGED_GRADES = "fill them up with NaN, or pass the tuple (values, indptr)"
+
+
 _INSTEAD_OF_RAGGED = {
     "scores": _RAGGED_SCORES,
     "labels": f"{_RAGGED_SCORES}; {_RELEVANT_COLUMNS}",
@@ -43,386 +53,26 @@ _INSTEAD_OF_RAGGED = {
     "grades": _RAGGED_GRADES,
     "ideal": _RAGGED_GRADES,
 }
+
+
 _INSTEAD_OF_OBJECTS = {
     "scores": "; mask= leaves candidates out",
     "labels": f"; mask= leaves candidates out, and {_RELEVANT_COLUMNS}",
 }
+
+
 _ROWS_OF_IDS = (
     "of rows of relevant ids make indptr = np.cumsum([0, *map(len, rows)]), "
     "indices = [id for row in rows for id in row] and data = np.ones(len(indices))"
 )
+
+
 _ONE_ID_A_ROW = (
     "where each row has one relevant id, they are (np.arange(len(ids) + 1), ids, np.ones(len(ids)))"
 )
 
 
-def evaluate_scores(
-    scores: Any,
-    labels: Any,
-    metrics: Metrics,
-    *,
-    mask: Any = None,
-    groups: Any = None,
-    query_ids: Any = None,
-    ties: Literal["input", "expected"] = "input",
-    threads: int = 1,
-) -> Evaluation:
-    """Evaluate the scores of a model against labels.
-
-    Only the order of the scores matters: logits, negative scores and infinities are scores like
-    others. Every candidate with a label is judged, so the ideal is drawn from all of them.
-
-    Parameters
-    ----------
-    scores : array
-        Queries x candidates; or, with `groups` or `query_ids`, one-dimensional. Floating, half
-        precision and bfloat16 too, or integers.
-    labels : array, scipy.sparse matrix or array, or tuple
-        The grades: of the shape of `scores`, bool, integer or floating. Or compressed rows over
-        the columns of `scores`: a sparse matrix, or ``(indptr, indices, data)``; then only what is
-        stored is judged.
-    metrics : str, Metric, or sequence of these
-        Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
-    mask : array of bool, optional
-        Of the shape of `scores`: False where there is no candidate, whatever stands there.
-    groups : array of int, optional
-        How many rows belong to each query, one after the other, as LightGBM and XGBoost hold it.
-    query_ids : array or sequence of hashable, optional
-        For one-dimensional scores without `groups`: the query of each row, in any order. Otherwise
-        the name of each query; without them queries are numbered from 0, and `concat`
-        numbers on.
-    ties : {"input", "expected"}
-        Equal scores: the one further left (or further up) stands first; or the mean over all
-        orders, in closed form (McSherry and Najork, ECIR 2008). `Evaluation.ties` and
-        `Evaluation.bounds` say how much that matters.
-    threads : int
-        Among how many threads to split the queries, at most as many as there are processors. The
-        digits do not depend on it.
-
-    Returns
-    -------
-    Evaluation
-        One row a query, in the order of the rows, of the groups, or of the first appearance of
-        each id. A query without candidates has the value 0.
-
-    Raises
-    ------
-    TypeError
-        For an array of the wrong dtype.
-    ValueError
-        For shapes that do not fit, a score that is NaN, a label that is not finite or has no gain,
-        or a tensor that is not on the CPU.
-
-    Notes
-    -----
-    An array is anything with ``__array__``, ``__dlpack__`` or the buffer protocol, or a list.
-    Nothing is copied of float32 and float64 scores, and of bool, uint8, int16, int32, int64,
-    float32 and float64 labels, where rows are contiguous. Other types and layouts are copied, as
-    are masked rows (one at a time), ``indptr``, ``indices`` that are not int64, ``data`` that are
-    not float64, and rows in the order of `query_ids` where these are not grouped already. The GIL
-    is released.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import rankmeter as rm
-    >>> scores = np.array([[0.2, 0.9, 0.4], [1.5, -0.3, 0.0]])
-    >>> labels = np.array([[1, 0, 0], [3, 0, 1]])
-    >>> ev = rm.evaluate_scores(scores, labels, ["ndcg@10", "mrr"])
-    >>> ev.per_query[1]
-    {'ndcg@10': 1.0, 'mrr': 1.0}
-    >>> flat = rm.evaluate_scores(scores.ravel(), labels.ravel(), "mrr", groups=[3, 3])
-    >>> flat["mrr"] == ev["mrr"]
-    True
-    """
-    names, compiled = compile_metrics(metrics)
-    if ties not in ("input", "expected"):
-        raise ValueError(f"ties must be 'input' or 'expected', not {ties!r}")
-    scores = _readable_scores(_array("scores", scores))
-    if scores.ndim not in (1, 2):
-        raise ValueError(f"scores must have one or two dimensions, not the shape {scores.shape}")
-    sparse = _is_compressed(labels)
-    if not sparse:
-        labels = _readable_grades("labels", _array("labels", labels))
-        _require_shape("labels", labels, scores)
-    if mask is not None:
-        mask = _array("mask", mask)
-        if mask.dtype != np.bool_:
-            raise TypeError(
-                f"mask must be bool, not {mask.dtype}; where 0 means that there is no candidate, "
-                "pass np.asarray(mask) != 0"
-            )
-        _require_shape("mask", mask, scores)
-        mask = _side_by_side(mask)
-
-    indptr, where = None, _in_row
-    if scores.ndim == 2:
-        if groups is not None:
-            raise ValueError("groups are for one-dimensional scores")
-        if scores.shape[1] == 0 and scores.shape[0]:
-            raise ValueError("scores have no candidates: their shape is " + str(scores.shape))
-    elif sparse:
-        raise ValueError("compressed labels are for two-dimensional scores")
-    elif groups is not None:
-        indptr = _indptr_of_groups(groups, len(scores))
-        starts = indptr
-
-        def where(row: int, place: int) -> str:
-            return f"group {row}, row {starts[row] + place}"
-
-    elif query_ids is not None:
-        order, indptr, query_ids = _grouped(query_ids, len(scores))
-        if order is not None:
-            scores, labels = scores[order], labels[order]
-            mask = None if mask is None else mask[order]
-        starts, names_of_rows = indptr, query_ids
-
-        def where(row: int, place: int) -> str:
-            place += starts[row]
-            return f"query {names_of_rows[row]!r}, row {place if order is None else order[place]}"
-
-    else:
-        raise ValueError(
-            "one-dimensional scores need groups= or query_ids=; for one query pass scores[None]"
-        )
-    rows = Rows(scores, indptr)
-    judgments = None
-    if sparse:
-        judgments = _judgments("labels", labels, rows.count, scores.shape[1])
-    label_rows = None if sparse else Rows(labels, indptr)
-    mask_rows = None if mask is None else Rows(mask, indptr)
-
-    def part(begin: int, end: int, values: Array, answerable: Array) -> Any:
-        return core.evaluate_scores(
-            compiled,
-            rows,
-            label_rows,
-            judgments,
-            mask_rows,
-            ties == "expected",
-            begin,
-            end,
-            values,
-            answerable,
-        )
-
-    return _evaluate(part, names, rows.count, query_ids, threads, where, tied=True)
-
-
-def evaluate_rankings(
-    rankings: Any,
-    judgments: Any,
-    metrics: Metrics,
-    *,
-    pad: int = -1,
-    query_ids: Any = None,
-    threads: int = 1,
-) -> Evaluation:
-    """Evaluate rankings of integer ids, as a vector index returns them.
-
-    Parameters
-    ----------
-    rankings : array of int, or tuple
-        Queries x ranks, best first, filled up with `pad`; or a tuple ``(values, indptr)``, where
-        row i is ``values[indptr[i]:indptr[i + 1]]``. Ids are not negative. Read only as deep as
-        the metrics need.
-    judgments : scipy.sparse matrix or array, or tuple
-        Compressed rows ``(indptr, indices, data)``: the judged ids of each query and their grades.
-    metrics : str, Metric, or sequence of these
-        Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
-    pad : int
-        What stands at the end of a row that is not full.
-    query_ids : array or sequence, optional
-        The name of each query; without them queries are numbered from 0, and `concat`
-        numbers on.
-    threads : int
-        Among how many threads to split the queries, at most as many as there are processors. The
-        digits do not depend on it.
-
-    Returns
-    -------
-    Evaluation
-        One row a query. A query without an id has the value 0.
-
-    Raises
-    ------
-    TypeError
-        For ids that are no integers, or an array of the wrong dtype.
-    ValueError
-        For numbers of rows that differ, an id that stands twice in a row, is negative or stands
-        behind `pad`, an ``indptr`` that falls or ends outside, a column that is judged twice, and
-        a grade that is not finite or has no gain.
-
-    Notes
-    -----
-    int32, int64 and uint64 ids are not copied where rows are contiguous; other integers are, and
-    so are ``indptr``, ``indices`` that are not int64 and ``data`` that are not float64. The largest
-    uint32 and uint64, which is -1 in disguise, is taken for -1. The GIL is released.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import rankmeter as rm
-    >>> rankings = np.array([[7, 2, 5], [4, 9, -1]])
-    >>> judgments = [0, 2, 3], [2, 5, 9], [1, 3, 1]
-    >>> ev = rm.evaluate_rankings(rankings, tuple(judgments), ["mrr", "recall@2"])
-    >>> ev.per_query[0]
-    {'mrr': 0.5, 'recall@2': 0.5}
-    """
-    names, compiled = compile_metrics(metrics)
-    if isinstance(pad, bool) or not isinstance(pad, (int, np.integer)):
-        raise TypeError(f"pad must be an integer, not {pad!r}")
-    given, indptr = _split("rankings", rankings)
-    ids = _readable_ids("rankings", given)
-    unsigned = given.dtype if given.dtype.kind == "u" else None
-    if unsigned is not None and given.itemsize >= 4 and pad == np.iinfo(unsigned).max:
-        pad = -1
-    if not -(2**63) <= pad <= _LARGEST_ID:
-        raise ValueError(f"pad must be an int64, not {pad}")
-    indptr = _checked_rows("rankings", ids, indptr)
-    rows = Rows(ids, indptr)
-    if not _is_compressed(judgments):
-        raise _no_judgments(judgments)
-    columns = _judgments("judgments", judgments, rows.count, None, pad)
-
-    def part(begin: int, end: int, values: Array, answerable: Array) -> Any:
-        return core.evaluate_rankings(
-            compiled, rows, columns, int(pad), begin, end, values, answerable
-        )
-
-    return _evaluate(part, names, rows.count, query_ids, threads, _in_row, unsigned=unsigned)
-
-
-def evaluate_grades(
-    grades: Any,
-    metrics: Metrics,
-    *,
-    ideal: Any,
-    query_ids: Any = None,
-    threads: int = 1,
-) -> Evaluation:
-    """Evaluate grades that stand in rank order already.
-
-    Parameters
-    ----------
-    grades : array, or tuple
-        Queries x ranks: the grade of each retrieved document, best rank first; 0 where it is not
-        judged. Or a tuple ``(values, indptr)``, whose row i is
-        ``values[indptr[i]:indptr[i + 1]]``. The end of a floating row may be filled up with NaN;
-        zeros there change nothing either.
-    metrics : str, Metric, or sequence of these
-        Such as ``["ndcg@10", "recall@100", "mrr"]``; see `parse`.
-    ideal : array, tuple, or "retrieved"
-        The grades of all judged documents of each query, retrieved or not, in any order, in the
-        same forms as `grades`. Recall, average precision and nDCG divide by what follows from
-        them, so there is no default. ``"retrieved"`` draws the ideal from the list itself, which
-        hides whatever was not retrieved.
-    query_ids : array or sequence, optional
-        The name of each query; without them queries are numbered from 0, and `concat`
-        numbers on.
-    threads : int
-        Among how many threads to split the queries, at most as many as there are processors. The
-        digits do not depend on it.
-
-    Returns
-    -------
-    Evaluation
-        One row a query. A query without grades has the value 0.
-
-    Raises
-    ------
-    TypeError
-        For an array of the wrong dtype.
-    ValueError
-        For numbers of rows that differ, a grade that is not finite or has no gain, and a row that
-        holds more than its ideal does.
-
-    Notes
-    -----
-    bool, uint8, int16, int32, int64, float32 and float64 are not copied where rows are contiguous.
-    The GIL is released.
-
-    Examples
-    --------
-    >>> import rankmeter as rm
-    >>> ev = rm.evaluate_grades([[0, 3, 1]], "ndcg@3", ideal=[[3, 1, 1]])
-    >>> ev["ndcg@3"]
-    0.6046674...
-    >>> rm.evaluate_grades([[0, 3, 1]], "ndcg@3", ideal="retrieved")["ndcg@3"]
-    0.6442869...
-    """
-    names, compiled = compile_metrics(metrics)
-    given, indptr = _split("grades", grades)
-    array = _readable_grades("grades", given)
-    rows = Rows(array, _checked_rows("grades", array, indptr))
-    ideals = None
-    if not (isinstance(ideal, str) and ideal == "retrieved"):
-        if ideal is None or isinstance(ideal, str):
-            raise ValueError(
-                f"ideal must be the grades of all judged documents or 'retrieved', not {ideal!r}"
-            )
-        given, indptr = _split("ideal", ideal)
-        array = _readable_grades("ideal", given)
-        ideals = Rows(array, _checked_rows("ideal", array, indptr, rows.count))
-
-    def part(begin: int, end: int, values: Array, answerable: Array) -> Any:
-        return core.evaluate_grades(compiled, rows, ideals, begin, end, values, answerable)
-
-    def where(row: int, place: int) -> str:
-        return _in_row(row, place) if place >= 0 else f"ideal, {_in_row(row, -1 - place)}"
-
-    return _evaluate(part, names, rows.count, query_ids, threads, where)
-
-
-# From parts to a whole
-
-
-def _in_row(row: int, place: int) -> str:
-    return f"row {row}, column {place}"
-
-
-def _evaluate(
-    part: Callable[[int, int, Array, Array], Any],
-    names: Mapping[str, Metric],
-    count: int,
-    query_ids: Any,
-    threads: int,
-    where: Callable[[int, int], str],
-    *,
-    tied: bool = False,
-    unsigned: np.dtype[Any] | None = None,
-) -> Evaluation:
-    if not count:
-        raise ValueError("there is no query to evaluate")
-    threads = min(usable(threads), count)
-    names_of_queries = range(count) if query_ids is None else _names(query_ids, count)
-    values = np.empty((3 if tied else 1, count, len(names)))
-    answerable = np.empty(count, np.uint8)
-    if threads == 1:
-        problem = part(0, count, values, answerable)
-    else:
-        cuts = [count * i // threads for i in range(threads + 1)]
-        others = [
-            pool().submit(part, begin, end, values, answerable) for begin, end in pairwise(cuts[1:])
-        ]
-        problems = [part(0, cuts[1], values, answerable), *(one.result() for one in others)]
-        problem = next((one for one in problems if one is not None), None)
-    if problem is not None:
-        raise ValueError(_words(problem, where, unsigned))
-    return Evaluation(
-        names_of_queries,
-        names,
-        values[0],
-        Coverage(count, count, 0, 0, count - int(np.count_nonzero(answerable))),
-        lowest=values[1 if tied else 0],
-        highest=values[2 if tied else 0],
-        retrieved=np.ones(count, np.bool_),
-        answerable=answerable.view(np.bool_),
-        numbered=query_ids is None,
-    )
-
-
-def _words(
+def describe_problem(
     problem: tuple[str, int, int, int, Any],
     where: Callable[[int, int], str],
     unsigned: np.dtype[Any] | None,
@@ -458,7 +108,8 @@ def _words(
     )
 
 
-def _names(query_ids: Any, count: int) -> Sequence[Any]:
+def name_queries(query_ids: Any, count: int) -> Sequence[Any]:
+    """Return the name of each query."""
     if isinstance(query_ids, range):
         names: Sequence[Any] = query_ids
     else:
@@ -499,7 +150,7 @@ def _any_missing(ids: Array) -> bool:
 # From anything to an array
 
 
-def _array(name: str, given: Any) -> Array:
+def as_array(name: str, given: Any) -> Array:
     """Whatever holds an array, without a copy where there can be none."""
     if type(given) is np.ndarray:
         array = given
@@ -523,7 +174,7 @@ def _array(name: str, given: Any) -> Array:
             if isinstance(given, Sequence):
                 _require_rows_alike(name, given)
                 if any(hasattr(row, "detach") for row in given):
-                    return np.asarray([_array(name, row) for row in given])
+                    return np.asarray([as_array(name, row) for row in given])
             raise TypeError(f"{name} cannot be read as an array: {error}") from None
     if array.dtype.isbuiltin == 2 and np.can_cast(array.dtype, np.float32):
         array = array.astype(np.float32)  # bfloat16 and the like are no types of numpy's own
@@ -600,7 +251,7 @@ def _words_on_objects(name: str, given: Any, array: Array) -> str:
     return f"{name} has dtype object: pass an array of {held}, all of one type"
 
 
-def _side_by_side(array: Array) -> Array:
+def side_by_side(array: Array) -> Array:
     """Values of a row next to each other, aligned, in the machine's byte order."""
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
@@ -609,10 +260,11 @@ def _side_by_side(array: Array) -> Array:
     return array if array.flags.aligned else array.copy()
 
 
-def _readable_scores(scores: Array) -> Array:
+def readable_scores(scores: Array) -> Array:
+    """Return scores as the core reads them; what doubles would round together keeps its order."""
     kind, size = scores.dtype.kind, scores.itemsize
     if kind == "f" and size in (4, 8):
-        return _side_by_side(scores)
+        return side_by_side(scores)
     if (kind == "f" and size == 2) or kind == "b" or (kind in "iu" and size <= 2):
         return np.ascontiguousarray(scores, np.float32)
     if kind not in "iuf":
@@ -637,7 +289,8 @@ def _readable_scores(scores: Array) -> Array:
 _WIDER = {"b": np.int16, "H": np.int32, "e": np.float32}
 
 
-def _readable_grades(name: str, grades: Array) -> Array:
+def readable_grades(name: str, grades: Array) -> Array:
+    """Return grades as the core reads them."""
     kind, size = grades.dtype.kind, grades.itemsize
     if kind not in "biuf":
         raise TypeError(f"{name} must be numbers, not {grades.dtype}")
@@ -647,19 +300,20 @@ def _readable_grades(name: str, grades: Array) -> Array:
         return np.ascontiguousarray(grades, np.int64)
     if (kind == "u" and size == 8) or (kind == "f" and size > 8):
         return np.ascontiguousarray(grades, np.float64)
-    return _side_by_side(grades)
+    return side_by_side(grades)
 
 
-def _readable_ids(name: str, ids: Array) -> Array:
+def readable_ids(name: str, ids: Array) -> Array:
+    """Return ids as the core reads them."""
     kind, size = ids.dtype.kind, ids.itemsize
     if kind not in "iu" and ids.size:
         raise TypeError(
             _no_integers(name, ids) + ": ids, best first; scores are for evaluate_scores"
         )
     if kind == "u" and size == 8:
-        return _side_by_side(ids).view(np.int64)
+        return side_by_side(ids).view(np.int64)
     if kind == "i" and size in (4, 8):
-        return _side_by_side(ids)
+        return side_by_side(ids)
     wider = np.ascontiguousarray(ids, np.int64)
     if kind == "u" and size == 4:
         wider[wider == 2**32 - 1] = -1
@@ -674,7 +328,8 @@ def _no_integers(name: str, array: Array) -> str:
 # Rows
 
 
-def _require_shape(name: str, array: Array, scores: Array) -> None:
+def require_shape(name: str, array: Array, scores: Array) -> None:
+    """Refuse what is not of the shape of the scores."""
     if array.shape != scores.shape:
         columns = name == "labels" and array.shape == scores.shape[:1] and array.dtype.kind in "iu"
         raise ValueError(
@@ -683,16 +338,16 @@ def _require_shape(name: str, array: Array, scores: Array) -> None:
         )
 
 
-def _split(name: str, given: Any) -> tuple[Array, Array | None]:
+def split_rows(name: str, given: Any) -> tuple[Array, Array | None]:
     """An array, and the indptr that comes with it, if any."""
     if isinstance(given, tuple):
         if len(given) != 2:
             raise ValueError(f"{name} must be an array or (values, indptr), not {len(given)} items")
-        return _array(name, given[0]), _array(f"the indptr of {name}", given[1])
-    return _array(name, given), None
+        return as_array(name, given[0]), as_array(f"the indptr of {name}", given[1])
+    return as_array(name, given), None
 
 
-def _checked_rows(
+def check_rows(
     name: str, array: Array, indptr: Array | None, count: int | None = None
 ) -> npt.NDArray[np.int64] | None:
     """The indptr of ragged rows, or None for an array of two dimensions."""
@@ -753,8 +408,9 @@ def _wrong_end(name: str, indptr: Array, length: int, wanted: Callable[[], str])
     return f"the indptr of {name} ends with {indptr[-1]}, but there are {length} values: {wanted()}"
 
 
-def _indptr_of_groups(groups: Any, length: int) -> npt.NDArray[np.int64]:
-    sizes = _array("groups", groups)
+def indptr_of_groups(groups: Any, length: int) -> npt.NDArray[np.int64]:
+    """Return where each group starts, from the size of each."""
+    sizes = as_array("groups", groups)
     if sizes.ndim != 1:
         raise ValueError(f"groups must have one dimension, not the shape {sizes.shape}")
     if sizes.dtype.kind not in "iu" and len(sizes):
@@ -772,13 +428,15 @@ def _indptr_of_groups(groups: Any, length: int) -> npt.NDArray[np.int64]:
     return indptr
 
 
-def _grouped(query_ids: Any, length: int) -> tuple[Array | None, npt.NDArray[np.int64], list[Any]]:
+def group_rows(
+    query_ids: Any, length: int
+) -> tuple[Array | None, npt.NDArray[np.int64], list[Any]]:
     """An order that brings equal ids together (None: they are), where each starts, and the ids."""
     names: list[Any] | None = None
     ids = None
     if hasattr(query_ids, "dtype") and getattr(query_ids.dtype, "kind", "i") in _SORTABLE:
         try:
-            ids = _array("query_ids", query_ids)
+            ids = as_array("query_ids", query_ids)
         except TypeError:  # integers with gaps and categories become objects
             ids = None
     if ids is None or ids.dtype.kind not in _SORTABLE or _any_missing(ids):
@@ -810,11 +468,12 @@ def _grouped(query_ids: Any, length: int) -> tuple[Array | None, npt.NDArray[np.
 # Compressed rows
 
 
-def _is_compressed(labels: Any) -> bool:
+def is_compressed(labels: Any) -> bool:
+    """Whether these are compressed rows."""
     return hasattr(labels, "tocsr") or (isinstance(labels, tuple) and len(labels) == 3)
 
 
-def _no_judgments(given: Any) -> TypeError:
+def no_judgments(given: Any) -> TypeError:
     """Say what judgments are, and how to make them of what was given."""
     n_dimensions = getattr(given, "ndim", 1)
     rows = list(given) if hasattr(given, "__len__") and n_dimensions else []
@@ -833,9 +492,10 @@ def _no_judgments(given: Any) -> TypeError:
     )
 
 
-def _judgments(
+def read_judgments(
     name: str, labels: Any, count: int, n_columns: int | None, pad: int = -1
 ) -> Judgments:
+    """Return judged columns and their grades, in compressed rows."""
     if hasattr(labels, "tocsr"):
         if len(labels.shape) != 2:
             raise ValueError(f"{name} must have two dimensions, not the shape {labels.shape}")
@@ -856,9 +516,9 @@ def _judgments(
     else:
         loose = False
         given, indices, data = labels
-    indptr = _array(f"the indptr of {name}", given)
-    columns = _array(f"the indices of {name}", indices)
-    grades = _array(f"the data of {name}", data)
+    indptr = as_array(f"the indptr of {name}", given)
+    columns = as_array(f"the indices of {name}", indices)
+    grades = as_array(f"the data of {name}", data)
 
     def wanted() -> str:
         return f"{name} must be (indptr, indices, data){_shapes(indptr, columns, grades)}"
@@ -881,7 +541,7 @@ def _judgments(
         raise ValueError(_wrong_end(name, starts, len(columns), wanted))
     used = slice(int(starts[-1]))
     columns, grades = columns[used], grades[used]
-    if columns.dtype.kind == "u" and columns.size and columns.max() > _LARGEST_ID:
+    if columns.dtype.kind == "u" and columns.size and columns.max() > LARGEST_ID:
         raise ValueError(f"the indices of {name} hold {columns.max()}, which is 2^63 or more")
     if pad >= 0 and (columns == pad).any():
         raise ValueError(f"id {pad} is judged, but is the pad: it could never be found")
