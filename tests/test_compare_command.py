@@ -16,7 +16,7 @@ from commands import Runner, cells
 from made import evaluation
 
 import rankmeter as rm
-from rankmeter.budgets import Budget, check, never_exceeded, read_budget
+from rankmeter.experiments.budgets import Budget, check, never_exceeded, read_budget
 from rankmeter.naming.rows import METRICS
 
 N = 40

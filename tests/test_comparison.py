@@ -628,7 +628,7 @@ def test_scipy_is_named_where_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_is_imported_before_it_is_asked_for() -> None:
     code = (
         "import sys, rankmeter; before = set(sys.modules); rankmeter.compare; "
-        "print('rankmeter.pairing' in before, 'scipy' in sys.modules, "
+        "print('rankmeter.experiments.compare' in before, 'scipy' in sys.modules, "
         "'compare' in dir(rankmeter))"
     )
     printed = subprocess.check_output([sys.executable, "-c", code], text=True)

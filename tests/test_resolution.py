@@ -11,7 +11,7 @@ import pytest
 from made import evaluation
 
 import rankmeter as rm
-from rankmeter.resolving import margin, queries_needed
+from rankmeter.experiments.resolution import margin, queries_needed
 
 # ---------------------------------------------------------------------------------------------
 # Intervals of means

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankmeter as rm
+from rankmeter.experiments.sweep import _split
 from rankmeter.naming.rows import METRICS
-from rankmeter.sweeping import _split
 
 GRID = [0, 0.25, 0.5, 0.7, 1.0]
 

@@ -19,29 +19,29 @@ from rankmeter.scoring.single import (
 from rankmeter.writers.run_files import write_qrels, write_run
 
 if TYPE_CHECKING:
-    from rankmeter.comparison import Comparison
-    from rankmeter.fusion import fuse
-    from rankmeter.pairing import compare
-    from rankmeter.resolving import Resolution, resolution
-    from rankmeter.risk import RiskCoverage, risk_coverage
-    from rankmeter.spread import Intervals, intervals
-    from rankmeter.sweeping import Fold, Sweep, sweep
+    from rankmeter.experiments.compare import compare
+    from rankmeter.experiments.comparison import Comparison
+    from rankmeter.experiments.fuse import fuse
+    from rankmeter.experiments.intervals import Intervals, intervals
+    from rankmeter.experiments.resolution import Resolution, resolution
+    from rankmeter.experiments.risk import RiskCoverage, risk_coverage
+    from rankmeter.experiments.sweep import Fold, Sweep, sweep
 
 # What not everybody needs is imported when it is first asked for. No module may have the name of
 # what is asked for here: importing it would put the module in that place.
 _LATER = {
-    "Comparison": "comparison",
-    "Fold": "sweeping",
-    "Intervals": "spread",
-    "Resolution": "resolving",
-    "RiskCoverage": "risk",
-    "Sweep": "sweeping",
-    "compare": "pairing",
-    "fuse": "fusion",
-    "intervals": "spread",
-    "resolution": "resolving",
-    "risk_coverage": "risk",
-    "sweep": "sweeping",
+    "Comparison": "experiments.comparison",
+    "Fold": "experiments.sweep",
+    "Intervals": "experiments.intervals",
+    "Resolution": "experiments.resolution",
+    "RiskCoverage": "experiments.risk",
+    "Sweep": "experiments.sweep",
+    "compare": "experiments.compare",
+    "fuse": "experiments.fuse",
+    "intervals": "experiments.intervals",
+    "resolution": "experiments.resolution",
+    "risk_coverage": "experiments.risk",
+    "sweep": "experiments.sweep",
 }
 
 __all__ = [

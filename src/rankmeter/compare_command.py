@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
-from rankmeter import budgets
 from rankmeter.command_input import (
     DEFAULT_METRICS,
     add_command,
@@ -46,11 +45,12 @@ from rankmeter.command_output import (
     printable,
 )
 from rankmeter.doors.source import shown_name
+from rankmeter.experiments import budgets
 from rankmeter.naming.parsing import parse
 from rankmeter.writers.tables import Style
 
 if TYPE_CHECKING:
-    from rankmeter.comparison import Comparison, Difference
+    from rankmeter.experiments.comparison import Comparison, Difference
 
 EXCEEDED = 3
 STYLES: Mapping[str, Style] = {"table": "text", "markdown": "markdown", "html": "html"}
@@ -217,7 +217,7 @@ def _compared(
     labels: Mapping[str, Mapping[str, str]] | None,
     arguments: argparse.Namespace,
 ) -> Comparison:
-    from rankmeter.pairing import compare
+    from rankmeter.experiments.compare import compare
 
     try:
         comparison = compare(
@@ -339,7 +339,7 @@ def _header(comparison: Comparison) -> tuple[list[str], int]:
 
 
 def _cells(row: Difference, several: bool, digits: int) -> list[Cell]:
-    from rankmeter.comparison import shown_p
+    from rankmeter.experiments.comparison import shown_p
 
     system: list[Cell] = [row.system] if several else []
     return [
@@ -409,7 +409,7 @@ def _json(
     notes: Sequence[str],
     arguments: argparse.Namespace,
 ) -> str:
-    from rankmeter.comparison import for_json
+    from rankmeter.experiments.comparison import for_json
 
     report = {"qrels": arguments.qrels, "ties": arguments.ties}
     report |= comparison.to_dict(movers=arguments.movers)

@@ -40,8 +40,8 @@ from rankmeter.compare_command import STYLES
 from rankmeter.doors.source import shown_name
 
 if TYPE_CHECKING:
+    from rankmeter.experiments.intervals import Intervals
     from rankmeter.results.evaluation import Evaluation
-    from rankmeter.spread import Intervals
 
 _DESCRIPTION = """\
 Tell how far each mean may be from that of all questions of this kind, which difference of two
@@ -145,7 +145,7 @@ def _power(arguments: argparse.Namespace) -> int:
         missing = arguments.missing
         notes += run_notes(run, evaluator, evaluation, absent, unjudged, missing)
 
-    from rankmeter.spread import intervals
+    from rankmeter.experiments.intervals import intervals
 
     try:
         found = {
@@ -165,8 +165,8 @@ def _power(arguments: argparse.Namespace) -> int:
 
 
 def _of_two(evaluations: Mapping[str, Evaluation], arguments: argparse.Namespace) -> list[_Row]:
-    from rankmeter.pairing import compare
-    from rankmeter.resolving import resolution
+    from rankmeter.experiments.compare import compare
+    from rankmeter.experiments.resolution import resolution
 
     comparison = compare(
         evaluations, correction="none", alpha=arguments.alpha, missing=arguments.missing
@@ -191,7 +191,7 @@ def _of_two(evaluations: Mapping[str, Evaluation], arguments: argparse.Namespace
 
 def _of_one(evaluation: Evaluation, arguments: argparse.Namespace) -> list[_Row]:
     """Take the other system for one that has the same spread and nothing else in common."""
-    from rankmeter.resolving import margin, queries_needed
+    from rankmeter.experiments.resolution import margin, queries_needed
     from rankmeter.statistics.means import moments
 
     queries, alpha, power = len(evaluation), arguments.alpha, arguments.power
@@ -319,7 +319,7 @@ def _json(
     notes: Sequence[str],
     arguments: argparse.Namespace,
 ) -> str:
-    from rankmeter.comparison import for_json
+    from rankmeter.experiments.comparison import for_json
 
     report = {
         "qrels": arguments.qrels,

@@ -70,7 +70,7 @@ def add_report(commands: Any) -> None:
 
 def _report(arguments: argparse.Namespace) -> int:
     from rankmeter.doors.mappings import whole_mapping
-    from rankmeter.pairing import compare
+    from rankmeter.experiments.compare import compare
     from rankmeter.report import html, library
 
     check_inputs(arguments, [arguments.base, *arguments.candidates])

@@ -15,7 +15,7 @@ from rankmeter.doors.kinds import Qrels, Run
 from rankmeter.scoring.evaluator import Ties
 
 if TYPE_CHECKING:
-    from rankmeter.comparison import Comparison
+    from rankmeter.experiments.comparison import Comparison
 
 _LONE = re.compile("[\ud800-\udfff]")  # halves of characters, which UTF-8 cannot hold
 
@@ -102,7 +102,7 @@ def for_script(content: Any) -> str:
     """
     from json import dumps
 
-    from rankmeter.comparison import for_json
+    from rankmeter.experiments.comparison import for_json
 
     text = dumps(for_json(content), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     for character in "<>&\u2028\u2029":

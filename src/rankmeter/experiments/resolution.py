@@ -9,10 +9,10 @@ from typing import Any
 
 from rankmeter._core.ids import is_number
 from rankmeter.arguments import check_share
-from rankmeter.comparison import Comparison, for_json, unresolvable
+from rankmeter.experiments.compare import compare
+from rankmeter.experiments.comparison import Comparison, for_json, unresolvable
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import Wanted, column_of
-from rankmeter.pairing import compare
 from rankmeter.results.evaluation import Evaluation
 from rankmeter.scoring.evaluator import Missing
 from rankmeter.statistics.distributions import normal_quantile, t_quantile

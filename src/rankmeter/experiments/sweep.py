@@ -15,7 +15,7 @@ from rankmeter._core.rounded import exact_means, geometric_means
 from rankmeter.arguments import checked_draws
 from rankmeter.doors.integers import as_text
 from rankmeter.doors.kinds import Format, Names, Qrels, Run, is_columnar
-from rankmeter.fusion import Method, Norm, Recipe, fuse, read_runs, recipe_of
+from rankmeter.experiments.fuse import Method, Norm, Recipe, fuse, read_runs, recipe_of
 from rankmeter.naming.metric import Metric, is_geometric
 from rankmeter.naming.rows import LEAST
 from rankmeter.scoring.evaluator import Evaluator, Ties

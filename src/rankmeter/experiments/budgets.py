@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from rankmeter.naming.parsing import parse
 
 if TYPE_CHECKING:
-    from rankmeter.comparison import Comparison, Difference
+    from rankmeter.experiments.comparison import Comparison, Difference
 
 _AMOUNT = re.compile(r"((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]-?[0-9]{1,2})?)(%?)")
 _MAY_BE_NEGATIVE = ("utility", "yaap")
@@ -133,7 +133,7 @@ def _checked(row: Difference, budget: Budget, only_significant: bool, alpha: flo
 
 
 def _why(row: Difference, alpha: float) -> str:
-    from rankmeter.comparison import unresolvable
+    from rankmeter.experiments.comparison import unresolvable
 
     if not row.resolvable:
         return unresolvable(row.changed, row.smallest_p)

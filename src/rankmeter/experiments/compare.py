@@ -9,8 +9,8 @@ import numpy as np
 
 from rankmeter._core.ids import type_mismatch, with_text_keys
 from rankmeter.arguments import check_mapping, check_share, check_word, checked_draws
-from rankmeter.comparison import Comparison, Settings
 from rankmeter.doors.kinds import Duplicates, Errors, Format, Names, Qrels, Run
+from rankmeter.experiments.comparison import Comparison, Settings
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import named_metrics
 from rankmeter.results.evaluation import Evaluation

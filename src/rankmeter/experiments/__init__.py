@@ -1,0 +1,1 @@
+"""What evaluations say together."""
