@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from rankmeter.cli import main
+from rankmeter.compat.trec_measures import MEASURES, NICKNAMES
 from rankmeter.doors import text as texts
-from rankmeter.trec_measures import MEASURES, NICKNAMES
 
 FOLDER = Path(__file__).parent / "cases" / "trec_eval"
 BINARY = shutil.which(os.environ.get("TREC_EVAL", ""))

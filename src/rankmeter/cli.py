@@ -377,7 +377,7 @@ def _json(scored: Sequence[_Scored], metrics: Sequence[str], arguments: argparse
 
 
 def _trec_eval(arguments: Sequence[str]) -> int:
-    from rankmeter.trec_eval import Refused, output
+    from rankmeter.compat.trec_eval import Refused, output
 
     try:
         return print_out(output(arguments))

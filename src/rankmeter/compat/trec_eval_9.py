@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter import trec_measures as trec_eval_10
+from rankmeter.compat import trec_measures as trec_eval_10
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.rows import LEAST, METRICS
 

@@ -17,6 +17,15 @@ from typing import Any
 import numpy as np
 
 from rankmeter._core.columns import Columns
+from rankmeter.compat.trec_measures import (
+    MEASURES,
+    NICKNAMES,
+    Column,
+    Plan,
+    Rows,
+    Values,
+    has_gains,
+)
 from rankmeter.doors.mistakes import Mistakes
 from rankmeter.doors.opening import decoded, encoded, mapping_of, open_input
 from rankmeter.doors.source import Source, shown_name
@@ -26,15 +35,6 @@ from rankmeter.naming.parsing import compile_metrics
 from rankmeter.naming.rows import LEAST
 from rankmeter.scoring.evaluator import Evaluator
 from rankmeter.scoring.threads import processors
-from rankmeter.trec_measures import (
-    MEASURES,
-    NICKNAMES,
-    Column,
-    Plan,
-    Rows,
-    Values,
-    has_gains,
-)
 
 VERSION = "10.0"
 
