@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from rankmeter.cli import main
+from rankmeter.cli.commands import main
 
 
 class Outcome(NamedTuple):

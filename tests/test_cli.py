@@ -19,7 +19,7 @@ from readers import read_qrels, read_run
 
 import rankmeter as rm
 from rankmeter._core.rows import PARAMETERS
-from rankmeter.cli import DEFAULT_METRICS
+from rankmeter.cli.commands import DEFAULT_METRICS
 from rankmeter.doors.source import read_facets
 from rankmeter.naming.rows import METRICS
 
@@ -464,7 +464,7 @@ def test_interrupted(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rankmeter.command_input.Evaluator", interrupt)
+    monkeypatch.setattr("rankmeter.cli.input.Evaluator", interrupt)
     outcome = run("eval", "qrels", "one")
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "")
 

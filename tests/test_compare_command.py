@@ -715,7 +715,7 @@ def test_standard_input() -> None:
 
 def test_scoring_does_not_load_the_comparison() -> None:
     code = (
-        "import sys; from rankmeter.cli import main; main(['eval', 'qrels', 'good']);"
+        "import sys; from rankmeter.cli.commands import main; main(['eval', 'qrels', 'good']);"
         "sys.exit(any(f'rankmeter.{m}' in sys.modules for m in ('comparison', 'spread')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True)

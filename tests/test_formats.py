@@ -25,7 +25,7 @@ from readers import read_qrels, read_run
 
 import rankmeter as rm
 from rankmeter._core.columns import LONGEST_LINE
-from rankmeter.cli import main
+from rankmeter.cli.commands import main
 from rankmeter.doors import json as json_files
 from rankmeter.doors import source as files
 from rankmeter.doors import text as texts
@@ -1014,7 +1014,7 @@ def test_no_bar_without_its_library(folder: Path, monkeypatch: pytest.MonkeyPatc
 
 SLOWLY = """
 import sys, time
-from rankmeter import cli
+from rankmeter.cli import commands as cli
 from rankmeter.doors import source as files
 real = files._Watched.readinto
 def slow(self, buffer):

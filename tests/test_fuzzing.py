@@ -22,7 +22,7 @@ import pytest
 import reference
 
 import rankmeter as rm
-from rankmeter.cli import main
+from rankmeter.cli.commands import main
 
 pytestmark = pytest.mark.slow
 

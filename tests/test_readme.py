@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import rankmeter as rm
-from rankmeter.cli import main
+from rankmeter.cli.commands import main
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"

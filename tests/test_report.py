@@ -17,7 +17,7 @@ import pytest
 from made import evaluation
 
 import rankmeter as rm
-from rankmeter.cli import main
+from rankmeter.cli.commands import main
 from rankmeter.doors.mappings import whole_mapping
 from rankmeter.report.content import MOST_RANKED, ranked
 

@@ -25,7 +25,7 @@ from outcomes import alike, outcome, refused, same
 from readers import read_qrels, read_run
 
 import rankmeter as rm
-from rankmeter.cli import main
+from rankmeter.cli.commands import main
 from rankmeter.doors import arrow
 
 pa = pytest.importorskip("pyarrow")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from rankmeter.cli import main
+from rankmeter.cli.commands import main
 from rankmeter.compat.trec_measures import MEASURES, NICKNAMES
 from rankmeter.doors import text as texts
 

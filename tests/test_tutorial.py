@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from rankmeter.cli import main
+from rankmeter.cli.commands import main
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 STDLIB = EXAMPLES / "stdlib"

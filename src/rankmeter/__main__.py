@@ -2,7 +2,7 @@
 
 import sys
 
-from rankmeter.cli import main
+from rankmeter.cli.commands import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -6,7 +6,7 @@ import argparse
 import shlex
 from typing import Any
 
-from rankmeter.command_input import (
+from rankmeter.cli.input import (
     DEFAULT_METRICS,
     add_command,
     add_metrics,
@@ -20,7 +20,7 @@ from rankmeter.command_input import (
     share,
     watched,
 )
-from rankmeter.command_output import BadInput, deliver
+from rankmeter.cli.output import BadInput, deliver
 from rankmeter.scoring.evaluator import Evaluator
 
 _DESCRIPTION = """\

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
-from rankmeter.command_input import (
+from rankmeter.cli.input import (
     DEFAULT_METRICS,
     add_command,
     add_metrics,
@@ -28,7 +28,7 @@ from rankmeter.command_input import (
     unjudged_notes,
     whole,
 )
-from rankmeter.command_output import (
+from rankmeter.cli.output import (
     BadInput,
     Cell,
     Sheet,

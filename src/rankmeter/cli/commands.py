@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rankmeter._core.rows import PARAMETERS
-from rankmeter.command_input import (
+from rankmeter.cli.compare import add_compare
+from rankmeter.cli.input import (
     DEFAULT_METRICS,
     add_command,
     add_metrics,
@@ -29,7 +30,7 @@ from rankmeter.command_input import (
     run_notes,
     score_run,
 )
-from rankmeter.command_output import (
+from rankmeter.cli.output import (
     BadInput,
     Cell,
     Sheet,
@@ -42,11 +43,10 @@ from rankmeter.command_output import (
     noted,
     print_out,
 )
-from rankmeter.compare_command import add_compare
+from rankmeter.cli.power import add_power
+from rankmeter.cli.report import add_report
 from rankmeter.doors.source import shown_name
 from rankmeter.naming.rows import METRICS
-from rankmeter.power_command import add_power
-from rankmeter.report_command import add_report
 from rankmeter.results.evaluation import Evaluation
 from rankmeter.scoring.evaluator import Evaluator
 from rankmeter.writers.tables import Style, render

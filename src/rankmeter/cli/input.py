@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TypeVar
 
-from rankmeter.command_output import BadInput
+from rankmeter.cli.output import BadInput
 from rankmeter.doors.mistakes import MOST
 from rankmeter.doors.opening import FORMATS, SIDES
 from rankmeter.doors.rows import ROLES

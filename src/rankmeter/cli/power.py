@@ -8,7 +8,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rankmeter.command_input import (
+from rankmeter.cli.compare import STYLES
+from rankmeter.cli.input import (
     DEFAULT_METRICS,
     add_command,
     add_confidence,
@@ -24,7 +25,7 @@ from rankmeter.command_input import (
     score_run,
     share,
 )
-from rankmeter.command_output import (
+from rankmeter.cli.output import (
     BadInput,
     Cell,
     Sheet,
@@ -36,7 +37,6 @@ from rankmeter.command_output import (
     laid_out,
     noted,
 )
-from rankmeter.compare_command import STYLES
 from rankmeter.doors.source import shown_name
 
 if TYPE_CHECKING:
