@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from rankmeter.scoring import threads
+from rankmeter.doors import threads
 
 settings.register_profile("rankmeter", deadline=None, print_blob=True)
 settings.register_profile("emulated", settings.get_profile("rankmeter"), max_examples=10)

@@ -21,8 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankmeter as rm
+from rankmeter.doors.threads import processors
 from rankmeter.naming.rows import METRICS
-from rankmeter.scoring.threads import processors
 
 SIX = ["ndcg@10", "map", "mrr", "recall@10", "precision@10", "hit@10"]
 SHALLOW = ["ndcg@3", "recall@2", "precision@3", "hit@1", "mrr@2", "map@3"]
@@ -1109,7 +1109,7 @@ def test_no_more_pieces_than_processors(
         return submit(*arguments)
 
     monkeypatch.setattr(ThreadPoolExecutor, "submit", counted)
-    monkeypatch.setattr("rankmeter.scoring.threads.processors", lambda: available)
+    monkeypatch.setattr("rankmeter.doors.threads.processors", lambda: available)
     rm.evaluate_scores(np.eye(1000, 3), np.eye(1000, 3), "mrr", threads=threads)
     assert len(pieces) == submitted  # and one of them by the calling thread
 

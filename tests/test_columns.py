@@ -205,8 +205,8 @@ def test_no_more_pieces_wait_than_processors(
             return Piece(call(*arguments))
 
     monkeypatch.setattr(texts, "_BLOCK", 1_000)
-    monkeypatch.setattr("rankmeter.scoring.evaluator.pool", Pool)
-    monkeypatch.setattr("rankmeter.scoring.threads.processors", lambda: 3)
+    monkeypatch.setattr("rankmeter.doors.pieces.pool", Pool)
+    monkeypatch.setattr("rankmeter.doors.threads.processors", lambda: 3)
     same(
         rm.evaluate(*pair, METRICS, threads=10**6),
         by_dicts(pair[0].read_bytes(), pair[1].read_bytes()),

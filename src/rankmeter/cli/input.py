@@ -11,14 +11,16 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TypeVar
 
 from rankmeter.cli.output import BadInput
+from rankmeter.doors.how import How, Reading
 from rankmeter.doors.mistakes import MOST
 from rankmeter.doors.opening import FORMATS, SIDES
 from rankmeter.doors.rows import ROLES
+from rankmeter.doors.scored import Scored
 from rankmeter.doors.source import STANDARD_INPUT, STANDARD_OUTPUT, Source, read_facets, shown_name
+from rankmeter.doors.threads import processors
 from rankmeter.naming.parsing import named_metrics, parse
 from rankmeter.results.evaluation import Evaluation, lost_text
-from rankmeter.scoring.evaluator import Evaluator
-from rankmeter.scoring.threads import processors
+from rankmeter.scoring.evaluator import Evaluator, evaluation_of
 from rankmeter.statistics.significance import CORRECTIONS, MOST_ENUMERATED, TESTS
 
 DEFAULT_METRICS = ("ndcg@10", "recall@100", "map", "mrr")
@@ -283,17 +285,20 @@ def score_run(
 ) -> tuple[Evaluation, list[str], list[str]]:
     """Return the evaluation, the judged queries that the run lacks, and those not judged."""
     with naming(run), watched(run) as source:
-        values, retrieved, unjudged, lost = evaluator._score(
-            source,
+        judged = evaluator.judged
+        how = How(
             arguments.ties,
             arguments.duplicates,
+            arguments.missing,
             arguments.threads,
-            **reading(arguments),
+            Reading(**reading(arguments)),
         )
-        evaluation = evaluator._result(values, retrieved, unjudged, lost, arguments.missing)
-    found = retrieved.tolist()
-    absent = [q for q, there in zip(evaluator.query_ids, found, strict=True) if not there]
-    return evaluation, absent, unjudged
+        scored = Scored.empty(len(evaluator.query_ids), len(evaluator.metrics))
+        judged.score(source, how, scored)
+        there = scored.retrieved.tolist()
+        evaluation = evaluation_of(judged, evaluator.named_metrics, scored, how.missing)
+    absent = [q for q, found in zip(evaluator.query_ids, there, strict=True) if not found]
+    return evaluation, absent, scored.unjudged
 
 
 def reading(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -353,7 +358,7 @@ def qrels_notes(
     """Say what of the judgments and the labels has no effect."""
     notes = []
     queries = evaluator.query_ids
-    answerable = evaluator._answerable.tolist()
+    answerable = evaluator.judged.answerable.tolist()
     irrelevant = [q for q, relevant in zip(queries, answerable, strict=True) if not relevant]
     if irrelevant:
         whose = f"{shown_name(arguments.qrels)}: {_of(irrelevant, len(queries))}"

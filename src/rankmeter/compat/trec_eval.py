@@ -26,15 +26,18 @@ from rankmeter.compat.trec_measures import (
     Values,
     has_gains,
 )
+from rankmeter.doors.how import How, Reading
+from rankmeter.doors.judged import RowJudgments
 from rankmeter.doors.mistakes import Mistakes
 from rankmeter.doors.opening import decoded, encoded, mapping_of, open_input
+from rankmeter.doors.scored import Scored
 from rankmeter.doors.source import Source, shown_name
 from rankmeter.doors.text import tag_of
+from rankmeter.doors.threads import processors
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import compile_metrics
 from rankmeter.naming.rows import LEAST
 from rankmeter.scoring.evaluator import Evaluator
-from rankmeter.scoring.threads import processors
 
 VERSION = "10.0"
 
@@ -340,15 +343,17 @@ def _opened(path: str) -> Source:
 
 
 def _judgments(evaluator: Evaluator) -> dict[str, dict[str, float]]:
-    assert evaluator._columns is not None  # these were read from a file
-    return evaluator._columns.mapping()
+    assert isinstance(evaluator.judged, RowJudgments)  # these were read from a file
+    return evaluator.judged.mapping()
 
 
 def _scored(evaluator: Evaluator, run: Any) -> tuple[Values, Any]:
     """The values of all judged queries, and which of them the run holds."""
-    filled, marks, *_ = evaluator._score(run, "docid", "error", processors(), "trec")
-    evaluator._complete(filled, marks)
-    return filled[0], marks != 0
+    scored = Scored.empty(len(evaluator.query_ids), len(evaluator.metrics))
+    how = How(threads=processors(), reading=Reading("trec"))
+    evaluator.judged.score(run, how, scored)
+    evaluator.judged.complete(scored)
+    return scored.values, scored.retrieved
 
 
 def _cut(run: Source, most: int) -> dict[str, dict[str, float]]:

@@ -9,14 +9,15 @@ import numpy as np
 
 from rankmeter._core.ids import type_mismatch, with_text_keys
 from rankmeter.arguments import check_mapping, check_share, check_word, checked_draws
+from rankmeter.doors.how import Missing, Ties
 from rankmeter.doors.kinds import Duplicates, Errors, Format, Names, Qrels, Run
+from rankmeter.doors.threads import usable
 from rankmeter.experiments.comparison import Comparison, Settings
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import named_metrics
 from rankmeter.results.evaluation import Evaluation
 from rankmeter.results.plain import sample
-from rankmeter.scoring.evaluator import Evaluator, Missing, Ties
-from rankmeter.scoring.threads import usable
+from rankmeter.scoring.evaluator import Evaluator
 from rankmeter.statistics.significance import CORRECTIONS, TESTS, Correction, Test
 
 

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rankmeter._core.rounded import exact_means
+from rankmeter.doors.how import Missing
 from rankmeter.doors.integers import labels_as_text
 from rankmeter.naming.metric import Metric, is_geometric
 from rankmeter.naming.parsing import Wanted, column_of
 from rankmeter.results.evaluation import Coverage
 from rankmeter.results.facets import Rows, roll_up
 from rankmeter.results.plain import plain
-from rankmeter.scoring.evaluator import Missing
 from rankmeter.statistics.means import margin_of_mean, moments
 from rankmeter.statistics.significance import (
     Correction,

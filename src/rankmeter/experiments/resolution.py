@@ -9,12 +9,12 @@ from typing import Any
 
 from rankmeter._core.ids import is_number
 from rankmeter.arguments import check_share
+from rankmeter.doors.how import Missing
 from rankmeter.experiments.compare import compare
 from rankmeter.experiments.comparison import Comparison, for_json, unresolvable
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import Wanted, column_of
 from rankmeter.results.evaluation import Evaluation
-from rankmeter.scoring.evaluator import Missing
 from rankmeter.statistics.distributions import normal_quantile, t_quantile
 from rankmeter.statistics.means import moments
 from rankmeter.statistics.significance import smallest_p

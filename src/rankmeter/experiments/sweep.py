@@ -13,12 +13,15 @@ import numpy.typing as npt
 from rankmeter._core.ids import is_number
 from rankmeter._core.rounded import exact_means, geometric_means
 from rankmeter.arguments import checked_draws
+from rankmeter.doors.how import Ties
 from rankmeter.doors.integers import as_text
+from rankmeter.doors.judged import RowJudgments
 from rankmeter.doors.kinds import Format, Names, Qrels, Run, is_columnar
+from rankmeter.doors.scored import Scored
 from rankmeter.experiments.fuse import Method, Norm, Recipe, fuse, read_runs, recipe_of
 from rankmeter.naming.metric import Metric, is_geometric
 from rankmeter.naming.rows import LEAST
-from rankmeter.scoring.evaluator import Evaluator, Ties
+from rankmeter.scoring.evaluator import Evaluator
 from rankmeter.statistics.bootstrap import bootstrap_intervals, percentile_ends
 from rankmeter.writers.tables import render
 
@@ -299,9 +302,10 @@ def _values_of_fusion(
     judged = [] if is_columnar(qrels) else [("qrels", qrels, "qrels")]
     names, read = read_runs(runs, options["format"], options["columns"], judged)
     if judged and (given := read.pop(0)) is not qrels:
-        qrels, scorer = given, Evaluator(given, scorer._metrics.values())
-    if any(scorer._integers):
-        read = [as_text(run, scorer._integers) for run in read]
+        qrels, scorer = given, Evaluator(given, scorer.named_metrics.values())
+    integers = scorer.judged.integers
+    if any(integers):
+        read = [as_text(run, integers) for run in read]
     if len(names) != 2:
         raise ValueError(f"a sweep is over the weights of two runs, not of {len(names)}")
     method, norm, k = how
@@ -351,17 +355,18 @@ def _mixture(
     """Prepare all of it; None where that cannot be done."""
     from rankmeter._core.fusion import Mixture
 
-    if scorer._columns is not None:
-        qrels = scorer._columns.mapping()
+    judged = scorer.judged
+    if isinstance(judged, RowJudgments):
+        qrels = judged.mapping()
     elif is_columnar(qrels):
         return None  # ids or grades of unusual types
     judgments = [
-        (query, {document: float(grade) for document, grade in dict(judged.items()).items()})
-        for query, judged in dict(qrels.items()).items()
+        (query, {document: float(grade) for document, grade in dict(grades.items()).items()})
+        for query, grades in dict(qrels.items()).items()
     ]
     try:
         return Mixture(
-            names, runs, recipe.scale, recipe.k, recipe.counted, judgments, scorer._compiled
+            names, runs, recipe.scale, recipe.k, recipe.counted, judgments, judged.metrics
         )
 
     except TypeError:
@@ -370,7 +375,9 @@ def _mixture(
 
 def _completed(scorer: Evaluator, filled: Array, retrieved: bytearray) -> Array:
     marks = np.frombuffer(retrieved, np.uint8).copy()
-    return scorer._result(filled, marks, [], [], "zero").values[:, 0].copy()
+    scored = Scored(filled, marks, [], [])
+    scorer.judged.complete(scored)
+    return scored.values[:, 0].copy()
 
 
 # The choice
@@ -385,7 +392,7 @@ def _chosen(
     draws: int,
 ) -> Sweep:
     queries, name = scorer.query_ids, scorer.metrics[0]
-    geometric = is_geometric(scorer._metrics[name])
+    geometric = is_geometric(scorer.named_metrics[name])
     means = _means(values, geometric)
     best = means.index(max(means))
     held_out = np.empty(len(queries))

@@ -11,8 +11,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from rankmeter.arguments import require
+from rankmeter.doors.how import Ties
 from rankmeter.doors.kinds import Qrels, Run
-from rankmeter.scoring.evaluator import Ties
 
 if TYPE_CHECKING:
     from rankmeter.experiments.comparison import Comparison

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankmeter._core.ids import with_text_keys
+from rankmeter.doors.how import Ties
 from rankmeter.doors.mappings import whole_mappings
 from rankmeter.experiments.comparison import Comparison, Difference, Mover, shown_p
 from rankmeter.experiments.risk import risk_coverage
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.rows import METRICS
 from rankmeter.results.evaluation import Evaluation
-from rankmeter.scoring.evaluator import Evaluator, Ties
+from rankmeter.scoring.evaluator import Evaluator
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -29,10 +29,10 @@ from rankmeter.doors.arrays import (
     side_by_side,
     split_rows,
 )
+from rankmeter.doors.threads import pool, usable
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import Wanted, compile_metrics
 from rankmeter.results.evaluation import Coverage, Evaluation
-from rankmeter.scoring.threads import pool, usable
 
 Metrics = Wanted | Iterable[Wanted]
 

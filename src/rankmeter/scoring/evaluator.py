@@ -2,49 +2,20 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Literal, Never, cast
+from collections.abc import Iterable, Mapping
+from typing import Any, Never
 
 import numpy as np
 
-from rankmeter._core.columns import Columns, Rows
-from rankmeter._core.ids import decimal_text, type_mismatch, with_text_keys
-from rankmeter._core.mappings import Judgments
-from rankmeter.arguments import check_mapping
-from rankmeter.doors.integers import (
-    NO_INTEGERS,
-    Integers,
-    Kinds,
-    judgments_as_text,
-    kinds_of,
-)
+from rankmeter._core.ids import type_mismatch
+from rankmeter.doors.how import How, Missing, Reading, Ties
+from rankmeter.doors.judged import Judged, open_judgments
+from rankmeter.doors.kinds import Duplicates, Errors, Format, Names, Qrels, Run
+from rankmeter.doors.scored import Scored
+from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import Wanted, compile_metrics
-from rankmeter.scoring.threads import pool, usable
-
-if TYPE_CHECKING:
-    pass
-from rankmeter.doors.kinds import (
-    Duplicates,
-    Errors,
-    Format,
-    Names,
-    Qrels,
-    Run,
-    check_reading,
-    is_columnar,
-)
-from rankmeter.results.evaluation import Array, Coverage, Evaluation
+from rankmeter.results.evaluation import Coverage, Evaluation
 from rankmeter.results.plain import sample
-
-Ties = Literal["docid", "input", "expected"]
-
-
-Missing = Literal["zero", "skip", "error"]
-
-
-_FOUND = 2  # of the marks of a query: a relevant document was found
 
 
 class Evaluator:
@@ -104,25 +75,14 @@ class Evaluator:
         columns: Names = None,
         errors: Errors = "raise",
     ) -> None:
-        self._metrics, self._compiled = compile_metrics(metrics)
-        self.metrics = tuple(self._metrics)
-        self._columns: Columns | None = None
-        self._judgments: Judgments | None = None
-        self._integers = NO_INTEGERS  # which ids of a file or table match integers, too
-        # Judgments of a mapping for runs of files and tables, made when the first one comes. Two
-        # threads may both make them, and one is kept.
-        self._for_text: dict[Integers, Columns | Judgments] = {}
-        self._kinds: Kinds | None = None
-        check_reading(format, columns, errors)
-        judged: Columns | Judgments
-        if is_columnar(qrels):
-            from rankmeter.doors.opening import read_qrels  # not everybody has files or tables
-
-            judged, self._integers = read_qrels(qrels, self._compiled, format, columns, errors)
-        else:
-            check_mapping("qrels", "query id to {document id: grade}", qrels)
-            judged = Judgments(cast("Mapping[Any, Mapping[Any, Any]]", qrels), self._compiled)
-        self._prepare(judged)
+        named, compiled = compile_metrics(metrics)
+        #: What each of the metrics stands for.
+        self.named_metrics: Mapping[str, Metric] = named
+        self.metrics = tuple(named)
+        reading = Reading.checked(format, columns, errors)
+        #: The judgments, as the doors know them.
+        self.judged: Judged = open_judgments(qrels, compiled, reading)
+        self.query_ids = self.judged.queries
 
     def __reduce__(self) -> Never:
         raise TypeError("an Evaluator cannot be pickled: pass the qrels instead")
@@ -132,54 +92,6 @@ class Evaluator:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Evaluator:
         return self
-
-    def _prepare(self, judged: Columns | Judgments) -> None:
-        if isinstance(judged, Columns):
-            self._columns = judged
-        else:
-            self._judgments = judged
-        self.query_ids = judged.queries
-        if not self.query_ids:
-            raise ValueError("qrels hold no query")
-        answerable = np.zeros(len(self.query_ids), dtype=np.uint8)
-        judged.mark_answerable(answerable)
-        self._answerable = answerable.view(np.bool_)
-
-    def _of_text(self, integers: Integers) -> Columns | Judgments:
-        """The judgments for runs whose ids are text, also those that were such integers."""
-        if self._columns is not None:
-            return self._columns
-        if integers not in self._for_text:
-            from rankmeter.doors.opening import prepared
-
-            self._for_text[integers] = prepared(self._with_text(integers), self._compiled)
-        return self._for_text[integers]
-
-    def _with_text(self, integers: Integers) -> dict[Any, dict[Any, float]]:
-        """The judgments of a mapping, some integers as text, as far as metrics can feel them."""
-        assert self._judgments is not None
-        read = self._judgments.judged
-        return judgments_as_text(
-            ((query, *read(i)) for i, query in enumerate(self.query_ids)), integers
-        )
-
-    def _of_mappings(self) -> Judgments:
-        """The judgments for runs that are mappings."""
-        if self._judgments is None:
-            assert self._columns is not None
-            self._judgments = Judgments(
-                self._columns.mapping(), self._compiled, integers=self._integers.documents
-            )
-        return self._judgments
-
-    def _wanted_integers(self) -> Kinds:
-        """Which ids are integers in the judgments, if these are a mapping."""
-        if self._columns is not None:
-            return Kinds(NO_INTEGERS, NO_INTEGERS)
-        if self._kinds is None:
-            read = self._of_mappings().judged
-            self._kinds = kinds_of((query, read(i)[0]) for i, query in enumerate(self.query_ids))
-        return self._kinds
 
     def evaluate(
         self,
@@ -211,172 +123,11 @@ class Evaluator:
         ImportError, OSError, TypeError, ValueError
             As for `evaluate`.
         """
-        if missing not in ("zero", "skip", "error"):
-            raise ValueError(f"missing must be 'zero', 'skip' or 'error', not {missing!r}")
-        if duplicates not in ("error", "first"):
-            raise ValueError(f"duplicates must be 'error' or 'first', not {duplicates!r}")
-        check_reading(format, columns, errors)
-        scored = self._score(run, ties, duplicates, usable(threads), format, columns, errors)
-        return self._result(*scored, missing)
-
-    def _score(
-        self,
-        run: Any,
-        ties: str,
-        duplicates: str,
-        threads: int,
-        format: Format = None,
-        columns: Names = None,
-        errors: str = "raise",
-    ) -> tuple[Array, Array, list[Any], list[Any]]:
-        """Values, bounds; which queries the run holds; those it holds without judgments; and
-        examples of ids that were not found.
-        """
-        lost: list[Any] = []
-        unjudged: list[Any] | None
-        filled = np.zeros((3, len(self.query_ids), len(self.metrics)))
-        marks = np.zeros(len(self.query_ids), dtype=np.uint8)
-        if not is_columnar(run):
-            check_mapping("run", "query id to ranked ids or to {id: score}", run)
-            if self._integers.queries:
-                run = with_text_keys(run.items(), "query")
-            judgments = self._of_mappings()
-            unjudged = _score_mappings(judgments, [run], ties, duplicates, filled, marks, lost)
-            return filled, marks, unjudged, lost
-        from rankmeter.doors.json import Json
-        from rankmeter.doors.mistakes import Mistakes
-        from rankmeter.doors.opening import mapping_of, open_input
-        from rankmeter.doors.text import rows_of
-
-        given = open_input(run, "run", format, columns)
-        mistakes = Mistakes(given.name, errors, duplicates)
-        kinds = self._wanted_integers()
-        judged: Columns | Judgments
-        if isinstance(given, Json):
-            runs = given.mappings(mistakes, kinds.all)
-            judged = self._of_mappings()
-            if any(kinds.some):
-                judged = Judgments(self._with_text(kinds.some), self._compiled)
-            unjudged = _score_mappings(judged, runs, ties, duplicates, filled, marks, lost)
-        elif isinstance(judged := self._of_text(given.integers), Judgments):
-            found = mapping_of(given.carefully(mistakes))
-            unjudged = _score_mappings(judged, [found], ties, duplicates, filled, marks, lost)
-        else:
-            unjudged = self._score_rows(judged, given.pieces(), ties, threads, filled, marks, lost)
-            if unjudged is None:
-                filled[:] = marks[:] = 0
-                lost.clear()
-                rows = rows_of(given.carefully(mistakes))
-                unjudged = self._score_rows(judged, iter([rows]), ties, 1, filled, marks, lost)
-                assert unjudged is not None
-        if given.integers.queries:  # those of the judgments go by their own names
-            if kinds.all.queries:
-                unjudged = list(map(int, unjudged))
-            names = {decimal_text(query): query for query in self.query_ids}
-            lost = [(names.get(query, query), *documents) for query, *documents in lost]
-        return filled, marks, unjudged, lost
-
-    def _score_rows(
-        self,
-        judged: Columns,
-        pieces: Iterator[Rows | None],
-        ties: str,
-        threads: int,
-        filled: Array,
-        marks: Array,
-        lost: list[Any],
-    ) -> list[str] | None:
-        """Score rows; None where the careful reader should look at them.
-
-        Otherwise return their queries that are not judged.
-        """
-        evaluate = judged.evaluate
-        unjudged: list[str] = []
-        start = list(islice(pieces, 2))
-        if threads == 1 or len(start) < 2:
-            for rows in chain(start, pieces):
-                if rows is None or not evaluate(rows, ties, filled, marks, unjudged, lost):
-                    return None
-        else:
-            waiting: deque[tuple[Any, Array, list[str]]] = deque()
-            usual = True
-            for rows in chain(start, pieces):
-                usual = rows is not None
-                if rows is not None:
-                    part = np.zeros_like(marks)  # two pieces may hold the same query
-                    strangers: list[str] = []
-                    task = pool().submit(evaluate, rows, ties, filled, part, strangers, lost)
-                    waiting.append((task, part, strangers))
-                    if len(waiting) > threads:
-                        usual = _merge(*waiting.popleft(), marks, unjudged)
-                if not usual:
-                    break
-            for piece in waiting:
-                usual = _merge(*piece, marks, unjudged) and usual
-            if not usual:
-                return None
-        if len(set(unjudged)) < len(unjudged) or not (unjudged or marks.any()):
-            return None
-        return unjudged
-
-    def _complete(self, filled: Array, marks: Array) -> None:
-        """Score the queries that the run lacks as empty rankings."""
-        if not marks.all():
-            judged = self._columns if self._columns is not None else self._judgments
-            assert judged is not None
-            judged.score_missing(filled, marks)
-
-    def _result(
-        self,
-        filled: Array,
-        marks: Array,
-        others: Sequence[Any],
-        lost: Sequence[tuple[Any, Any, Any]],
-        missing: str,
-    ) -> Evaluation:
-        queries, answerable = self.query_ids, self._answerable
-        self._complete(filled, marks)
-        values, lowest, highest = filled
-        retrieved = marks != 0
-        evaluated = int(np.count_nonzero(marks))
-        if not evaluated:
-            raise ValueError(
-                f"no query in common: the qrels have {sample(queries)}, "
-                f"the run has {sample(others)}" + type_mismatch(others, queries)
-            )
-        found = bool((marks & _FOUND).any())
-        coverage = Coverage(
-            judged=len(queries),
-            evaluated=evaluated,
-            missing=len(queries) - evaluated,
-            unjudged=len(others),
-            no_relevant=len(queries) - int(answerable.sum()),
-            unmatched=0 if found or not lost else evaluated,
-        )
-        example = None
-        if coverage.unmatched:
-            example = min(lost, key=lambda one: queries.index(one[0]))
-        if coverage.missing and missing == "error":
-            absent = [q for q, there in zip(queries, retrieved, strict=True) if not there]
-            raise ValueError(f"the run lacks {sample(absent)} of the qrels")
-        if coverage.missing and missing == "skip":
-            queries = tuple(q for q, there in zip(queries, retrieved, strict=True) if there)
-            values, lowest, highest = values[retrieved], lowest[retrieved], highest[retrieved]
-            answerable = answerable[retrieved]
-            retrieved = retrieved[retrieved]
-        return Evaluation(
-            queries,
-            self._metrics,
-            values,
-            coverage,
-            lowest=lowest,
-            highest=highest,
-            retrieved=retrieved,
-            answerable=answerable,
-            lost=example,
-            found=found,
-            integers=self._integers.queries,
-        )
+        reading = Reading.checked(format, columns, errors)
+        how = How.checked(ties, duplicates, missing, threads, reading)
+        scored = Scored.empty(len(self.query_ids), len(self.metrics))
+        self.judged.score(run, how, scored)
+        return evaluation_of(self.judged, self.named_metrics, scored, missing)
 
 
 def evaluate(
@@ -507,31 +258,56 @@ def evaluate(
     )
 
 
-def _score_mappings(
-    judgments: Judgments,
-    runs: Iterable[Any],
-    ties: str,
-    duplicates: str,
-    filled: Array,
-    marks: Array,
-    lost: list[Any],
-) -> list[Any]:
-    """Score mappings that together are one run; return their queries that are not judged."""
-    unjudged: list[Any] = []
-    found = 0
-    for run in runs:
-        rankings = run if type(run) is dict else dict(run.items())
-        judgments.evaluate(rankings, ties, duplicates, filled, marks, lost)
-        before, found = found, int(np.count_nonzero(marks))
-        if len(rankings) > found - before:
-            judged = set(judgments.queries)
-            unjudged += [query for query in list(rankings) if query not in judged]
-    return unjudged
+def evaluation_of(
+    judged: Judged, metrics: Mapping[str, Metric], scored: Scored, missing: Missing
+) -> Evaluation:
+    """Say of every judged query what it scored, and what stands behind the numbers.
 
-
-def _merge(task: Any, part: Array, strangers: list[str], marks: Array, unjudged: list[str]) -> bool:
-    """Wait for a piece; False where the careful reader should look at the rows."""
-    usual: bool = task.result() and not (marks & part).any()
-    marks |= part
-    unjudged += strangers
-    return usual
+    Raises
+    ------
+    ValueError
+        If the run holds no judged query, or lacks one under ``missing="error"``.
+    """
+    queries, answerable = judged.queries, judged.answerable
+    judged.complete(scored)
+    values, lowest, highest = scored.filled
+    retrieved, others, lost = scored.retrieved, scored.unjudged, scored.lost
+    evaluated = int(np.count_nonzero(retrieved))
+    if not evaluated:
+        raise ValueError(
+            f"no query in common: the qrels have {sample(queries)}, "
+            f"the run has {sample(others)}" + type_mismatch(others, queries)
+        )
+    found = scored.found
+    coverage = Coverage(
+        judged=len(queries),
+        evaluated=evaluated,
+        missing=len(queries) - evaluated,
+        unjudged=len(others),
+        no_relevant=len(queries) - int(answerable.sum()),
+        unmatched=0 if found or not lost else evaluated,
+    )
+    example = None
+    if coverage.unmatched:
+        example = min(lost, key=lambda one: queries.index(one[0]))
+    if coverage.missing and missing == "error":
+        absent = [q for q, there in zip(queries, retrieved, strict=True) if not there]
+        raise ValueError(f"the run lacks {sample(absent)} of the qrels")
+    if coverage.missing and missing == "skip":
+        queries = tuple(q for q, there in zip(queries, retrieved, strict=True) if there)
+        values, lowest, highest = values[retrieved], lowest[retrieved], highest[retrieved]
+        answerable = answerable[retrieved]
+        retrieved = retrieved[retrieved]
+    return Evaluation(
+        queries,
+        metrics,
+        values,
+        coverage,
+        lowest=lowest,
+        highest=highest,
+        retrieved=retrieved,
+        answerable=answerable,
+        lost=example,
+        found=found,
+        integers=judged.integers.queries,
+    )

@@ -1,0 +1,56 @@
+"""How something is read, and how it is scored: one value instead of a row of arguments."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from rankmeter.doors.kinds import Duplicates, Errors, Format, Names, check_reading
+from rankmeter.doors.threads import usable
+
+Ties = Literal["docid", "input", "expected"]
+Missing = Literal["zero", "skip", "error"]
+
+
+class Reading(NamedTuple):
+    """How files and tables are read, in the words of `rankmeter.evaluate`."""
+
+    format: Format = None
+    columns: Names = None
+    errors: Errors = "raise"
+
+    @classmethod
+    def checked(cls, format: Any, columns: Any, errors: Any) -> Reading:
+        """Refuse what is wrong with it, whether there is something to read or not.
+
+        Raises
+        ------
+        TypeError, ValueError
+        """
+        check_reading(format, columns, errors)
+        return cls(format, columns, errors)
+
+
+class How(NamedTuple):
+    """How a run is scored, in the words of `rankmeter.evaluate`."""
+
+    ties: Ties = "docid"
+    duplicates: Duplicates = "error"
+    missing: Missing = "zero"
+    threads: int = 1
+    reading: Reading = Reading()
+
+    @classmethod
+    def checked(
+        cls, ties: Any, duplicates: Any, missing: Any, threads: Any, reading: Reading
+    ) -> How:
+        """Refuse other words; the core refuses other ties.
+
+        Raises
+        ------
+        TypeError, ValueError
+        """
+        if missing not in ("zero", "skip", "error"):
+            raise ValueError(f"missing must be 'zero', 'skip' or 'error', not {missing!r}")
+        if duplicates not in ("error", "first"):
+            raise ValueError(f"duplicates must be 'error' or 'first', not {duplicates!r}")
+        return cls(ties, duplicates, missing, usable(threads), reading)
