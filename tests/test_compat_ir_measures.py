@@ -212,6 +212,10 @@ def test_nothing_to_score() -> None:
     assert str(provider.calc_aggregate([P @ 1], [], run)[P @ 1]) == "nan"
 
 
+@pytest.mark.skipif(
+    sys.version_info >= (3, 14),
+    reason="ir_measures reads names of measures by what Python has dropped",
+)
 def test_its_command_line(tmp_path: Path) -> None:
     qrels, run = tmp_path / "qrels", tmp_path / "run"
     qrels.write_text("1 0 a 1\n1 0 b 2\n")
