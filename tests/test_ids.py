@@ -280,7 +280,7 @@ def test_tuples_that_lie_deep_in_each_other() -> None:
     deep: Any = ()
     for _ in range(40_000):
         deep = (deep,)
-    with pytest.raises(TypeError, match="query 'q': rank 1: document .* cannot be an id: of"):
+    with pytest.raises(TypeError, match=r"query 'q': rank 1: document .* cannot be an id: of"):
         rm.evaluate({"q": {("a",): 1}}, {"q": [deep]}, "mrr")
     shallow: Any = ()
     for _ in range(99):

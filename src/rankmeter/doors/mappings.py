@@ -7,8 +7,9 @@ from itertools import chain
 from typing import Any
 
 from rankmeter.arguments import check_mapping
+from rankmeter.doors.how import Reading
 from rankmeter.doors.integers import NO_INTEGERS, Integers, Kinds, as_text, kinds_of
-from rankmeter.doors.kinds import check_reading, is_columnar
+from rankmeter.doors.kinds import is_columnar
 
 
 def whole_mapping(
@@ -48,7 +49,8 @@ def whole_mapping(
     ImportError, OSError, TypeError, ValueError
         As for `rankmeter.evaluate`.
     """
-    return _read(given, side, name, format, columns, errors, integers, duplicates)[0]
+    reading = Reading.checked(format, columns, errors)
+    return _read(given, side, name or side, reading, integers, duplicates)[0]
 
 
 def whole_mappings(
@@ -75,6 +77,7 @@ def whole_mappings(
     ImportError, OSError, TypeError, ValueError
         As for `rankmeter.evaluate`.
     """
+    reading = Reading.checked(format, columns, "raise")
     kinds, tables = Kinds(NO_INTEGERS, NO_INTEGERS), NO_INTEGERS
     mappings = [given for _, given, _ in sides if not is_columnar(given)]
     if len(mappings) < len(sides):
@@ -82,7 +85,7 @@ def whole_mappings(
         kinds = kinds_of(chain.from_iterable(contents))
     read = []
     for name, given, side in sides:
-        content, integers = _read(given, side, name, format, columns, "raise", kinds.all, None)
+        content, integers = _read(given, side, name, reading, kinds.all)
         tables = tables.either(integers)
         read.append(content)
     mixed = kinds.some.among(tables)
@@ -92,25 +95,22 @@ def whole_mappings(
 def _read(
     given: Any,
     side: str,
-    name: str | None,
-    format: Any,
-    columns: Any,
-    errors: str,
+    name: str,
+    reading: Reading,
     integers: Integers,
-    duplicates: str | None,
+    duplicates: str | None = None,
 ) -> tuple[dict[Any, Any], Integers]:
     """The mapping, and whether integers stood in a file or table."""
-    check_reading(format, columns, errors)
     if not is_columnar(given):
         what = "ranked ids or to {id: score}" if side == "run" else "{id: grade}"
-        check_mapping(name or side, f"query id to {what}", given)
+        check_mapping(name, f"query id to {what}", given)
         return given if type(given) is dict else dict(given.items()), NO_INTEGERS
     from rankmeter.doors.json import Json
     from rankmeter.doors.mistakes import Mistakes
     from rankmeter.doors.opening import mapping_of, open_input
 
-    opened = open_input(given, side, format, columns)
-    mistakes = Mistakes(opened.name, errors, duplicates)
+    opened = open_input(given, side, reading.format, reading.columns)
+    mistakes = Mistakes(opened.name, reading.errors, duplicates)
     if not isinstance(opened, Json):
         queries = opened.carefully(mistakes)
         return mapping_of(queries, opened.integers.among(integers)), opened.integers

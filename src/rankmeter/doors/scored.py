@@ -47,7 +47,8 @@ class Scored(NamedTuple):
     @property
     def values(self) -> npt.NDArray[np.float64]:
         """The values, queries x metrics."""
-        return self.filled[0]
+        values: npt.NDArray[np.float64] = self.filled[0]
+        return values
 
     @property
     def retrieved(self) -> npt.NDArray[np.bool_]:
