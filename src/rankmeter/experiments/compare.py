@@ -158,7 +158,7 @@ def _paired(
     evaluations: Mapping[str, Evaluation], metrics: Mapping[str, Metric], settings: Settings
 ) -> Comparison:
     """Bring the rows of all evaluations into one order, and compare them."""
-    integers = any(ev._integers for ev in evaluations.values())
+    integers = any(ev.integer_ids for ev in evaluations.values())
     places: dict[str, dict[Any, int]] = {}
     for name, ev in evaluations.items():
         rows = [(query, i) for i, query in enumerate(ev.query_ids)]
@@ -182,7 +182,7 @@ def _paired(
     queries = shared if settings.missing == "skip" else list(everybodys)
     values = {}
     for name, ev in evaluations.items():
-        chosen = ev.values[:, [ev._column(metric) for metric in metrics.values()]]
+        chosen = ev.values[:, [ev.column(metric) for metric in metrics.values()]]
         if not np.isfinite(chosen).all():
             raise ValueError(f"{name!r} holds values that are not finite")
         # One more row, for the queries that it lacks.
@@ -224,7 +224,7 @@ def _check_names(named: Mapping[str, Any], baseline: str | None) -> None:
 
 def _metrics_in_common(evaluations: Mapping[str, Evaluation], metrics: Any) -> dict[str, Metric]:
     first, *others = evaluations.values()
-    named = list(first._metrics.values())
+    named = list(first.named_metrics.values())
     if metrics is not None:
         one = isinstance(metrics, str) or not isinstance(metrics, Iterable)
         given = [metrics] if one else list(metrics)
@@ -232,10 +232,12 @@ def _metrics_in_common(evaluations: Mapping[str, Evaluation], metrics: Any) -> d
             raise ValueError("no metric was named")
         for ev in evaluations.values():
             for metric in given:
-                ev._column(metric)
-        return named_metrics((str(metric), named[first._column(metric)]) for metric in given)
+                ev.column(metric)
+        return named_metrics((str(metric), named[first.column(metric)]) for metric in given)
     common = {
-        name: metric for name, metric in first._metrics.items() if all(metric in e for e in others)
+        name: metric
+        for name, metric in first.named_metrics.items()
+        if all(metric in e for e in others)
     }
     if not common:
         raise ValueError(

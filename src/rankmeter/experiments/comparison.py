@@ -191,7 +191,7 @@ class Comparison:
     ) -> None:
         self.query_ids = tuple(query_ids)
         self.metrics = tuple(metrics)
-        self._metrics = dict(metrics)
+        self.named_metrics = dict(metrics)
         self.values = dict(values)
         self.baseline, *systems = self.values
         self.systems = tuple(systems)
@@ -199,7 +199,7 @@ class Comparison:
         self.unpaired = dict(unpaired)
         self.left_out = left_out
         self.coverage = dict(coverage)
-        self._integers = integers  # the queries are text, and were integers of a table or of JSON
+        self.integer_ids = integers  # the queries are text, and were integers of a table or of JSON
         self.facets: dict[Any, Any] = {}
         self.comparisons = 0
         self._directions: list[int] = []
@@ -211,7 +211,7 @@ class Comparison:
         if not isinstance(key, tuple) or len(key) != 2:
             raise TypeError(f"a comparison is asked for [system, metric], not {key!r}")
         system, metric = key
-        return self.rows[self._system(system) * len(self.metrics) + self._column(metric)]
+        return self.rows[self._system(system) * len(self.metrics) + self.column(metric)]
 
     __iter__ = None
 
@@ -224,8 +224,9 @@ class Comparison:
             raise KeyError(f"no system {name!r}; there are {', '.join(self.systems)}")
         return self.systems.index(name)
 
-    def _column(self, metric: Wanted) -> int:
-        return column_of(self._metrics, metric, "is not compared")
+    def column(self, metric: Wanted) -> int:
+        """Return the column of a metric, in whatever spelling."""
+        return column_of(self.named_metrics, metric, "is not compared")
 
     def differences(self, system: str) -> Floats:
         """Return queries x metrics: the system's values less the baseline's.
@@ -248,7 +249,7 @@ class Comparison:
         >>> rm.compare(qrels, runs, "mrr").movers("new", "mrr").improved
         [Mover(query='q1', baseline=0.5, value=1.0, difference=0.5)]
         """
-        column = self._column(metric)
+        column = self.column(metric)
         change = self.differences(system)[:, column]
         before, after = self.values[self.baseline][:, column], self.values[system][:, column]
 
@@ -288,20 +289,20 @@ class Comparison:
         ValueError
             If no compared query has a label.
         """
-        facets = labels_as_text(facets) if self._integers else facets
+        facets = labels_as_text(facets) if self.integer_ids else facets
         return roll_up(facets, self.query_ids, "compared", self._by_label)
 
     def _by_label(self, labels: Rows) -> dict[Any, Comparison]:
         parts = {
             label: Comparison(
                 [self.query_ids[row] for row in rows],
-                self._metrics,
+                self.named_metrics,
                 {name: values[rows] for name, values in self.values.items()},
                 self.settings,
                 unpaired={},
                 left_out=0,
                 coverage={},
-                integers=self._integers,
+                integers=self.integer_ids,
             )
             for label, rows in labels.items()
         }
@@ -385,7 +386,7 @@ class Comparison:
             if coverage.missing:
                 what = "left out" if self.settings.missing == "skip" else "scored as empty"
                 notes.append(f"the run of {name} lacks {_queries(coverage.missing)} ({what})")
-        geometric = [name for name, metric in self._metrics.items() if is_geometric(metric)]
+        geometric = [name for name, metric in self.named_metrics.items() if is_geometric(metric)]
         if geometric:
             notes.append(
                 f"{', '.join(geometric)}: compared by the value of each query, so the means here "

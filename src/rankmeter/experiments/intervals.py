@@ -127,7 +127,7 @@ def intervals(
     means = evaluation.mean
     found: dict[str, Interval] = {}
     bootstrapped = []
-    for column, (name, metric) in enumerate(evaluation._metrics.items()):
+    for column, (name, metric) in enumerate(evaluation.named_metrics.items()):
         shares = bool(((values[:, column] == 0.0) | (values[:, column] == 1.0)).all())
         if shares and not is_geometric(metric) and not metric.name.startswith("num_"):
             successes = int(values[:, column].sum())
@@ -140,7 +140,7 @@ def intervals(
         drawn = bootstrap_intervals(
             values[:, bootstrapped],
             corrected_ends,
-            geometric=[is_geometric(evaluation._metrics[name]) for name in names],
+            geometric=[is_geometric(evaluation.named_metrics[name]) for name in names],
             least=LEAST,
             confidence=confidence,
             draws=draws,

@@ -219,7 +219,7 @@ def resolution(
                     alpha,
                 )
             )
-    return Resolution(tuple(rows), float(power), float(alpha), comparison._metrics)
+    return Resolution(tuple(rows), float(power), float(alpha), comparison.named_metrics)
 
 
 def _wanted(comparison: Comparison, difference: Any) -> dict[str, float] | None:
@@ -228,7 +228,7 @@ def _wanted(comparison: Comparison, difference: Any) -> dict[str, float] | None:
     if not isinstance(difference, Mapping):
         return dict.fromkeys(comparison.metrics, _number(difference))
     given = {
-        comparison.metrics[comparison._column(metric)]: _number(value)
+        comparison.metrics[comparison.column(metric)]: _number(value)
         for metric, value in difference.items()
     }
     for metric in comparison.metrics:

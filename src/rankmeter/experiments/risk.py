@@ -177,7 +177,7 @@ def risk_coverage(
         raise TypeError(f"ev must be an Evaluation, not {type(ev).__name__}")
     if (confidence is None) == (run is None):
         raise TypeError("give either confidence=, or run= for its highest score of each query")
-    values = ev.values[:, ev._column(metric)]
+    values = ev.values[:, ev.column(metric)]
     outside = np.flatnonzero(~((values >= 0) & (values <= 1)))
     if len(outside):
         query, value = ev.query_ids[outside[0]], float(values[outside[0]])
@@ -185,14 +185,14 @@ def risk_coverage(
     if confidence is None:
         integers = kinds_of((query, ()) for query in ev.query_ids).all
         whole = whole_mapping(run, format=format, columns=columns, integers=integers)
-        if ev._integers:
+        if ev.integer_ids:
             whole = with_text_keys(whole.items(), "query")
         confidence = _top_scores(whole)
         if mismatch := type_mismatch(whole, ev.query_ids):
             raise TypeError(f"evaluation and run have no query in common{mismatch}")
         numbers = [confidence.get(query, -math.inf) for query in ev.query_ids]
     else:
-        if ev._integers:
+        if ev.integer_ids:
             confidence = labels_as_text(confidence)
         numbers = _confidences(confidence, ev.query_ids)
 

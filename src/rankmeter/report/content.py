@@ -86,7 +86,7 @@ class Content:
         self.ranked = 0
         self.depth = DEPTH
         self.conventions = self._conventions(ties)
-        self.metrics = _explained(comparison._metrics)
+        self.metrics = _explained(comparison.named_metrics)
         self.notes = comparison.notes
         self.coverage = [
             {"name": name, **coverage._asdict()} for name, coverage in comparison.coverage.items()
@@ -95,7 +95,7 @@ class Content:
         rankings: dict[int, Any] = {}
         risk: dict[str, Any] = {}
         if runs is not None:
-            given, judged = _read(runs, qrels, self.names, comparison._integers)
+            given, judged = _read(runs, qrels, self.names, comparison.integer_ids)
             evaluations = self._evaluated(given, judged, ties)
             self.curves = self._curves_of(given, judged, ties)
             risk = self._risk(evaluations, given)
@@ -168,11 +168,11 @@ class Content:
     def _evaluated(self, runs: Any, qrels: Any, ties: Ties) -> dict[str, Evaluation]:
         """Evaluate once more, so that what is shown is what was compared."""
         comparison = self.comparison
-        scorer = Evaluator(qrels, list(comparison._metrics.values()))
+        scorer = Evaluator(qrels, list(comparison.named_metrics.values()))
         chosen = _places(scorer.query_ids, comparison.query_ids)
         evaluations = {}
         for name in self.names:
-            evaluation = scorer.evaluate(runs[name], ties=ties, duplicates="first")._part(chosen)
+            evaluation = scorer.evaluate(runs[name], ties=ties, duplicates="first").part(chosen)
             differ = ~np.isclose(evaluation.values, comparison.values[name], rtol=0, atol=1e-9)
             if differ.any():
                 query, metric = (int(place) for place in np.argwhere(differ)[0])
@@ -194,7 +194,7 @@ class Content:
         depth = max(len(ranking) for name in self.names for ranking in runs[name].values())
         depth = max(depth, _LEAST_DEPTH)
         cutoffs = [k for i, k in enumerate(_CUTOFFS) if i == 0 or _CUTOFFS[i - 1] < depth]
-        compared = list(self.comparison._metrics.values())
+        compared = list(self.comparison.named_metrics.values())
         curves = []
         for family in _CURVES:
             same = next((metric for metric in compared if metric.name == family), None)
@@ -228,7 +228,7 @@ class Content:
             else:
                 confidences[name] = tops
         curves: dict[str, Any] = {}
-        compared = list(self.comparison._metrics.values())
+        compared = list(self.comparison.named_metrics.values())
         for column, metric in enumerate(self.comparison.metrics):
             of_metric = []
             for name, confidence in confidences.items():

@@ -127,9 +127,9 @@ class Evaluation:
         self._found = found  # a relevant document, for some query
         self._query_ids = query_ids
         self._numbered = numbered  # the ids are places of rows, and nobody's names
-        self._integers = integers  # the ids are text, and were integers of a table or of JSON
+        self.integer_ids = integers  # the ids are text, and were integers of a table or of JSON
         self.metrics = tuple(metrics)
-        self._metrics = metrics
+        self.named_metrics = metrics
         self.values = values
         self.coverage = coverage
         self._lowest = lowest
@@ -180,7 +180,7 @@ class Evaluation:
     def _with(self, values: npt.NDArray[np.float64]) -> Evaluation:
         return Evaluation(
             self._query_ids,
-            self._metrics,
+            self.named_metrics,
             values,
             self.coverage,
             lowest=values,
@@ -188,7 +188,7 @@ class Evaluation:
             retrieved=self._retrieved,
             answerable=self._answerable,
             numbered=self._numbered,
-            integers=self._integers,
+            integers=self.integer_ids,
         )
 
     @property
@@ -199,7 +199,9 @@ class Evaluation:
         count as that.
         """
         means = dict(zip(self.metrics, exact_means(self.values), strict=True))
-        geometric = [i for i, metric in enumerate(self._metrics.values()) if is_geometric(metric)]
+        geometric = [
+            i for i, metric in enumerate(self.named_metrics.values()) if is_geometric(metric)
+        ]
         if geometric:
             columns = geometric_means(self.values[:, geometric], LEAST)
             means |= {self.metrics[i]: value for i, value in zip(geometric, columns, strict=True)}
@@ -253,7 +255,7 @@ class Evaluation:
     def __contains__(self, metric: Wanted) -> bool:
         """Tell whether a metric was evaluated, in whatever spelling."""
         try:
-            self._column(metric)
+            self.column(metric)
         except KeyError:
             return False
         return True
@@ -268,14 +270,15 @@ class Evaluation:
         TypeError
             If it is no name, `Metric` or measure.
         """
-        column = self._column(metric)
+        column = self.column(metric)
         values = self.values[:, column : column + 1]
-        if is_geometric(self._metrics[self.metrics[column]]):
+        if is_geometric(self.named_metrics[self.metrics[column]]):
             return geometric_means(values, LEAST)[0]
         return exact_means(values)[0]
 
-    def _column(self, metric: Wanted) -> int:
-        return column_of(self._metrics, metric, "was not evaluated")
+    def column(self, metric: Wanted) -> int:
+        """Return the column of a metric, in whatever spelling; as for ``evaluation[metric]``."""
+        return column_of(self.named_metrics, metric, "was not evaluated")
 
     def by(self, facets: Mapping[Any, Any]) -> dict[Any, Any]:
         """Roll the queries up by label.
@@ -315,13 +318,14 @@ class Evaluation:
         {'how': 1.0, 'why': 0.0}
         """
         return roll_up(
-            labels_as_text(facets) if self._integers else facets,
+            labels_as_text(facets) if self.integer_ids else facets,
             self.query_ids,
             "evaluated",
-            lambda labels: {label: self._part(rows) for label, rows in labels.items()},
+            lambda labels: {label: self.part(rows) for label, rows in labels.items()},
         )
 
-    def _part(self, rows: Sequence[int]) -> Evaluation:
+    def part(self, rows: Sequence[int]) -> Evaluation:
+        """Return the evaluation of some of the queries, given by their rows."""
         retrieved, answerable = self._retrieved[rows], self._answerable[rows]
         found = int(retrieved.sum())
         coverage = Coverage(
@@ -334,14 +338,14 @@ class Evaluation:
         queries = [self.query_ids[row] for row in rows]
         return Evaluation(
             queries,
-            self._metrics,
+            self.named_metrics,
             self.values[rows],
             coverage,
             lowest=self._lowest[rows],
             highest=self._highest[rows],
             retrieved=retrieved,
             answerable=answerable,
-            integers=self._integers,
+            integers=self.integer_ids,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -441,7 +445,7 @@ class Evaluation:
             "hitAtK": f"hit@{k}",
         }
         try:
-            return {name: self._column(metric) for name, metric in needed.items()}
+            return {name: self.column(metric) for name, metric in needed.items()}
         except KeyError as error:
             raise ValueError(
                 f"{error.args[0]}; shape='results' at k={k} needs {list(needed.values())}"
@@ -571,7 +575,7 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
     for part in parts:
         if not isinstance(part, Evaluation):
             raise TypeError(f"concat takes evaluations, not {type(part).__name__}")
-        if list(part._metrics.values()) != list(parts[0]._metrics.values()):
+        if list(part.named_metrics.values()) != list(parts[0].named_metrics.values()):
             raise ValueError(
                 f"the metrics differ: {', '.join(parts[0].metrics)}; {', '.join(part.metrics)}"
             )
@@ -585,11 +589,11 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
     found = any(part._found for part in parts)
     lost = None if found else next((part.lost for part in parts if part.lost is not None), None)
     coverage = coverage._replace(unmatched=0 if lost is None else coverage.evaluated)
-    integers = any(part._integers for part in parts)
+    integers = any(part.integer_ids for part in parts)
     queries = range(sum(map(len, parts))) if numbered else _queries_of_all(parts, integers)
     return Evaluation(
         queries,
-        parts[0]._metrics,
+        parts[0].named_metrics,
         np.concatenate([part.values for part in parts]),
         coverage,
         lowest=np.concatenate([part._lowest for part in parts]),
