@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import parse
-from rankmeter.results.evaluation import Bounds, Coverage, Evaluation, concat
+from rankmeter.results.coverage import Coverage
+from rankmeter.results.evaluation import Bounds, Evaluation, concat
 from rankmeter.scoring.arrays import evaluate_grades, evaluate_rankings, evaluate_scores
 from rankmeter.scoring.evaluator import Evaluator, evaluate
 from rankmeter.scoring.single import (

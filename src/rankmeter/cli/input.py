@@ -19,7 +19,8 @@ from rankmeter.doors.scored import Scored
 from rankmeter.doors.source import STANDARD_INPUT, STANDARD_OUTPUT, Source, read_facets, shown_name
 from rankmeter.doors.threads import processors
 from rankmeter.naming.parsing import named_metrics, parse
-from rankmeter.results.evaluation import Evaluation, lost_text
+from rankmeter.results.coverage import lost_text
+from rankmeter.results.evaluation import Evaluation
 from rankmeter.scoring.evaluator import Evaluator, evaluation_of
 from rankmeter.statistics.significance import CORRECTIONS, MOST_ENUMERATED, TESTS
 

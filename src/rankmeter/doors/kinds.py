@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
-
-if TYPE_CHECKING:
-    pass
+from typing import IO, Any, Literal, Protocol
 
 
 class ArrowStream(Protocol):

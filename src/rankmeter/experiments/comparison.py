@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from rankmeter.doors.how import Missing
 from rankmeter.doors.integers import labels_as_text
 from rankmeter.naming.metric import Metric, is_geometric
 from rankmeter.naming.parsing import Wanted, column_of
-from rankmeter.results.evaluation import Coverage
+from rankmeter.results.coverage import Coverage
 from rankmeter.results.facets import Rows, roll_up
 from rankmeter.results.plain import plain
 from rankmeter.statistics.means import margin_of_mean, moments
@@ -485,9 +486,9 @@ class Comparison:
         ImportError
             Without ``rankmeter[report]``.
         """
-        from rankmeter.report import html
-
-        return html(self, **options)
+        # Found by its name: the page knows comparisons, and they need not know it.
+        page: str = import_module("rankmeter.report").html(self, **options)
+        return page
 
     def to_json(
         self, *, movers: int = 5, per_query: bool = False, indent: int | None = None

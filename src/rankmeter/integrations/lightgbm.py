@@ -7,14 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-import rankmeter as rm
+from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import compile_metrics
+from rankmeter.scoring.arrays import evaluate_scores
 
 Results = list[tuple[str, float, bool]]
 
 
 def feval(
-    metrics: str | rm.Metric | Iterable[str | rm.Metric],
+    metrics: str | Metric | Iterable[str | Metric],
     *,
     ties: Literal["input", "expected"] = "input",
     threads: int = 1,
@@ -61,7 +62,7 @@ def feval(
             labels, scores, group = second.get_label(), first, second.get_group()
         if group is None:
             raise ValueError("the data have no group: say how many rows each query has")
-        ev = rm.evaluate_scores(
+        ev = evaluate_scores(
             scores, labels, names, groups=np.asarray(group, np.int64), ties=ties, threads=threads
         )
         return [(name, value, True) for name, value in ev.mean.items()]

@@ -6,11 +6,13 @@ from typing import Any, Literal
 
 from sklearn.metrics import make_scorer
 
-import rankmeter as rm
+from rankmeter.naming.metric import Metric
+from rankmeter.naming.parsing import parse
+from rankmeter.scoring.arrays import evaluate_scores
 
 
 def scorer(
-    metric: str | rm.Metric,
+    metric: str | Metric,
     *,
     ties: Literal["input", "expected"] = "input",
     threads: int = 1,
@@ -49,10 +51,10 @@ def scorer(
     ...     scorer("mrr")(Ridge().fit(X, y), X, y, query_ids=queries)
     1.0
     """
-    metric = metric if isinstance(metric, rm.Metric) else rm.parse(metric)
+    metric = metric if isinstance(metric, Metric) else parse(metric)
 
     def score(labels: Any, scores: Any, *, query_ids: Any) -> float:
-        return rm.evaluate_scores(
+        return evaluate_scores(
             scores, labels, metric, query_ids=query_ids, ties=ties, threads=threads
         )[metric]
 

@@ -9,8 +9,10 @@ import torch
 import torchmetrics
 from torchmetrics.utilities import dim_zero_cat
 
-import rankmeter as rm
+from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import compile_metrics
+from rankmeter.results.evaluation import Evaluation
+from rankmeter.scoring.arrays import evaluate_scores
 
 
 def _exact(tensor: torch.Tensor) -> torch.Tensor:
@@ -61,7 +63,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
 
     def __init__(
         self,
-        metrics: str | rm.Metric | Iterable[str | rm.Metric],
+        metrics: str | Metric | Iterable[str | Metric],
         *,
         ties: Literal["input", "expected"] = "input",
         threads: int = 1,
@@ -69,7 +71,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
     ) -> None:
         super().__init__(**options)
         self.names = tuple(compile_metrics(metrics)[0])
-        self.single = isinstance(metrics, (str, rm.Metric))
+        self.single = isinstance(metrics, (str, Metric))
         self.ties = ties
         self.threads = threads
         for state in ("preds", "target", "indexes"):
@@ -101,7 +103,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         self.target.append(_exact(target))
         self.indexes.append(indexes.detach().flatten().long())
 
-    def evaluation(self) -> rm.Evaluation:
+    def evaluation(self) -> Evaluation:
         """Evaluate what this process has seen, query by query.
 
         Raises
@@ -111,7 +113,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         """
         if not len(self.preds):
             raise ValueError("there is no query to evaluate: update() was not called")
-        return rm.evaluate_scores(
+        return evaluate_scores(
             dim_zero_cat(self.preds).cpu(),
             dim_zero_cat(self.target).cpu(),
             self.names,

@@ -7,12 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-import rankmeter as rm
+from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import compile_metrics
+from rankmeter.scoring.arrays import evaluate_scores
 
 
 def custom_metric(
-    metrics: str | rm.Metric | Iterable[str | rm.Metric],
+    metrics: str | Metric | Iterable[str | Metric],
     *,
     ties: Literal["input", "expected"] = "input",
     threads: int = 1,
@@ -70,7 +71,7 @@ class _CustomMetric:
 
     def __init__(
         self,
-        metrics: str | rm.Metric | Iterable[str | rm.Metric],
+        metrics: str | Metric | Iterable[str | Metric],
         ties: Literal["input", "expected"],
         threads: int,
     ) -> None:
@@ -98,7 +99,7 @@ class _CustomMetric:
         return list(zip(self._shown, means, strict=True))
 
     def _mean(self, scores: Any, labels: Any, groups: Any) -> list[float]:
-        ev = rm.evaluate_scores(
+        ev = evaluate_scores(
             scores, labels, self._names, groups=groups, ties=self._ties, threads=self._threads
         )
         return list(ev.mean.values())

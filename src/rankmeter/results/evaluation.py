@@ -12,52 +12,22 @@ import numpy.typing as npt
 
 from rankmeter._core.ids import decimal_text
 from rankmeter._core.rounded import exact_means, exact_sums, geometric_means
-from rankmeter.doors.integers import (
-    labels_as_text,
-)
+from rankmeter.arguments import require
+from rankmeter.doors.integers import labels_as_text
 from rankmeter.naming.metric import Metric, is_geometric
 from rankmeter.naming.parsing import Wanted, column_of
 from rankmeter.naming.rows import LEAST
+from rankmeter.results.coverage import Coverage, lost_text
 from rankmeter.results.facets import roll_up
+from rankmeter.results.plain import keyed, plain, result_id
 from rankmeter.writers.tables import render
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
-from rankmeter.arguments import require
-from rankmeter.results.plain import keyed, plain, result_id
 
 Array = npt.NDArray[Any]
-
-
-class Coverage(NamedTuple):
-    """How many queries stand behind the numbers.
-
-    Attributes
-    ----------
-    judged : int
-        Queries in the qrels.
-    evaluated : int
-        Of these, found in the run.
-    missing : int
-        Of these, not found in the run.
-    unjudged : int
-        Queries of the run that are not in the qrels; not scored.
-    no_relevant : int
-        Judged queries without a document of grade 1 or higher.
-    unmatched : int
-        The evaluated queries, if for none of them a document of grade 1 or higher was found in the
-        run, as deep as the metrics look, though there are some: then the ids may not be the same
-        ones. Otherwise 0.
-    """
-
-    judged: int
-    evaluated: int
-    missing: int
-    unjudged: int
-    no_relevant: int
-    unmatched: int = 0
 
 
 class Evaluation:
@@ -623,14 +593,6 @@ def _queries_of_all(parts: Sequence[Evaluation], integers: bool) -> Sequence[Any
             "same: ids of files are text, which str(id) makes of others"
         )
     return queries
-
-
-def lost_text(query: Any, judged: Any, retrieved: Any) -> str:
-    """Say that no relevant document was found in a run, with ids of both sides."""
-    return (
-        f"no relevant document was found for any query: query {query!r} has {judged!r:.80}, the "
-        f"run has {retrieved!r:.80}; are the ids the same ones?"
-    )
 
 
 def _no_column(what: str, why: Exception) -> ValueError:

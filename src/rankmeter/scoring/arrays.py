@@ -32,7 +32,8 @@ from rankmeter.doors.arrays import (
 from rankmeter.doors.threads import pool, usable
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import Wanted, compile_metrics
-from rankmeter.results.evaluation import Coverage, Evaluation
+from rankmeter.results.coverage import Coverage
+from rankmeter.results.evaluation import Evaluation
 
 Metrics = Wanted | Iterable[Wanted]
 

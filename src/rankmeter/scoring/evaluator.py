@@ -14,7 +14,8 @@ from rankmeter.doors.kinds import Duplicates, Errors, Format, Names, Qrels, Run
 from rankmeter.doors.scored import Scored
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import Wanted, compile_metrics
-from rankmeter.results.evaluation import Coverage, Evaluation
+from rankmeter.results.coverage import Coverage
+from rankmeter.results.evaluation import Evaluation
 from rankmeter.results.plain import sample
 
 
