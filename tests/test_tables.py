@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import math
 import os
 import pickle
 import re
@@ -1173,6 +1174,22 @@ def check_damage(side: str, data: bytes, threads: int) -> None:
     if ours == f"<file>: {expected}":  # grades of a file are told with its name
         return
     alike(ours, expected)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_is_wrong_first_is_said_before_damage(threads: int) -> None:
+    sink = io.BytesIO()
+    schema = pa.schema(
+        [("query_id", pa.string()), ("doc_id", pa.string()), ("score", pa.float64())]
+    )
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for query, score in (("q1", 1.0), ("q2", math.nan)):
+            writer.write_batch(pa.record_batch([[query], ["a"], [score]], schema=schema))
+    end = sink.getvalue()[-8:]
+    damaged = sink.getvalue()[:-8] + b"\xff\xff\xff\xff\xff\xff\0\0" + end
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+    with pytest.raises(ValueError, match="<file>: row 1: score is NaN"):
+        rm.evaluate(qrels, io.BytesIO(damaged), "mrr", threads=threads)
 
 
 @settings(max_examples=400)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain, islice
 from typing import Any
 
@@ -25,8 +26,11 @@ def score_rows(judged: Columns, given: Columnar, mistakes: Mistakes, how: How, o
     The fast way gives them to the core as they come. A query that comes back, a number that it
     cannot read, a mistake: then all is read again, line by line.
     """
-    if _score_pieces(judged, given.pieces(), how, out):
-        return
+    try:
+        if _score_pieces(judged, given.pieces(), how, out):
+            return
+    except ValueError:  # it comes again, unless something before it in the file is wrong, too
+        pass
     out.clear()
     rows = rows_of(given.carefully(mistakes))
     scored = _score_pieces(judged, iter([rows]), how._replace(threads=1), out)
@@ -54,19 +58,25 @@ def _score_among_threads(
 ) -> bool:
     waiting: deque[tuple[Any, npt.NDArray[np.uint8], list[str]]] = deque()
     usual = True
-    for rows in pieces:
-        usual = rows is not None
-        if rows is not None:
-            marks = np.zeros_like(out.marks)  # two pieces may hold the same query
-            unjudged: list[str] = []
-            task = pool().submit(
-                judged.evaluate, rows, how.ties, out.filled, marks, unjudged, out.lost
-            )
-            waiting.append((task, marks, unjudged))
-            if len(waiting) > how.threads:
-                usual = _merge(*waiting.popleft(), out)
-        if not usual:
-            break
+    try:
+        for rows in pieces:
+            usual = rows is not None
+            if rows is not None:
+                marks = np.zeros_like(out.marks)  # two pieces may hold the same query
+                unjudged: list[str] = []
+                task = pool().submit(
+                    judged.evaluate, rows, how.ties, out.filled, marks, unjudged, out.lost
+                )
+                waiting.append((task, marks, unjudged))
+                if len(waiting) > how.threads:
+                    usual = _merge(*waiting.popleft(), out)
+            if not usual:
+                break
+    except BaseException:
+        for task, *_ in waiting:  # nobody may write any more
+            with suppress(Exception):
+                task.result()
+        raise
     for piece in waiting:
         usual = _merge(*piece, out) and usual
     return usual
