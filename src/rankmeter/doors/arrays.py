@@ -14,36 +14,20 @@ from rankmeter._core.arrays import Judgments, Rows
 from rankmeter._core.ids import check_ids, listed
 
 Array = npt.NDArray[Any]
-
-
 _ON_THE_CPU = (1, 3)  # device types of DLPack: plain memory, and host memory that a GPU may read
-
-
 _EXACT_INTEGERS = 2**53  # from here on doubles skip integers
-
-
 _SORTABLE = "iuUSbfmM"  # the kinds of query ids that numpy can group
-
-
 LARGEST_ID = 2**63 - 1
-
 
 # What arrays hold, if not integers.
 _NUMBERS = dict.fromkeys(("scores", "labels", "grades", "ideal"), "numbers")
 
-
 _HELD = {"mask": "True and False", **_NUMBERS}
-
 
 # What to pass instead of rows of different lengths, and of what is no number.
 _RELEVANT_COLUMNS = "columns that are relevant are (indptr, indices, data)"
-
-
 _RAGGED_SCORES = "pass the rows one after the other with groups=, or fill them up and pass mask="
-
-
 _RAGGED_GRADES = "fill them up with NaN, or pass the tuple (values, indptr)"
-
 
 _INSTEAD_OF_RAGGED = {
     "scores": _RAGGED_SCORES,
@@ -54,12 +38,10 @@ _INSTEAD_OF_RAGGED = {
     "ideal": _RAGGED_GRADES,
 }
 
-
 _INSTEAD_OF_OBJECTS = {
     "scores": "; mask= leaves candidates out",
     "labels": f"; mask= leaves candidates out, and {_RELEVANT_COLUMNS}",
 }
-
 
 _ROWS_OF_IDS = (
     "of rows of relevant ids make indptr = np.cumsum([0, *map(len, rows)]), "

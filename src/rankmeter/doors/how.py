@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+from rankmeter.arguments import check_word
 from rankmeter.doors.kinds import Duplicates, Errors, Format, Names, check_reading
 from rankmeter.doors.threads import usable
 
@@ -49,8 +50,6 @@ class How(NamedTuple):
         ------
         TypeError, ValueError
         """
-        if missing not in ("zero", "skip", "error"):
-            raise ValueError(f"missing must be 'zero', 'skip' or 'error', not {missing!r}")
-        if duplicates not in ("error", "first"):
-            raise ValueError(f"duplicates must be 'error' or 'first', not {duplicates!r}")
+        check_word("missing", missing, ("zero", "skip", "error"))
+        check_word("duplicates", duplicates, ("error", "first"))
         return cls(ties, duplicates, missing, usable(threads), reading)

@@ -88,7 +88,7 @@ class Judged(ABC):
     def _score_columnar(self, run: Any, how: How, out: Scored) -> None:
         from rankmeter.doors.json import Json
         from rankmeter.doors.mistakes import Mistakes
-        from rankmeter.doors.opening import open_input
+        from rankmeter.doors.opening import mapping_of, open_input
 
         reading = how.reading
         given = open_input(run, "run", reading.format, reading.columns)
@@ -100,8 +100,6 @@ class Judged(ABC):
 
             score_rows(judged, given, mistakes, how, out)
         else:
-            from rankmeter.doors.opening import mapping_of
-
             _score_mappings(judged, [mapping_of(given.carefully(mistakes))], how, out)
         if given.integers.queries:
             self._name_integers(out)

@@ -6,6 +6,8 @@ import os
 from collections.abc import Hashable, Mapping, Sequence
 from typing import IO, Any, Literal, Protocol
 
+from rankmeter.arguments import check_word
+
 
 class ArrowStream(Protocol):
     """A table that speaks Arrow: of pyarrow, polars, pandas, DuckDB and others."""
@@ -14,23 +16,11 @@ class ArrowStream(Protocol):
 
 
 Duplicates = Literal["error", "first"]
-
-
 File = str | os.PathLike[str] | IO[bytes]
-
-
 Qrels = Mapping[Any, Mapping[Any, Any]] | File | ArrowStream
-
-
 Run = Mapping[Any, Sequence[Hashable] | Mapping[Any, Any]] | File | ArrowStream
-
-
 Format = str | Mapping[str, str] | None
-
-
 Names = Mapping[str, str] | Mapping[str, Mapping[str, str]] | None
-
-
 Errors = Literal["raise", "collect"]
 
 
@@ -50,5 +40,4 @@ def check_reading(format: Format, columns: Names, errors: str) -> None:
         from rankmeter.doors.opening import check_options
 
         check_options(format, columns)
-    if errors not in ("raise", "collect"):
-        raise ValueError(f"errors must be 'raise' or 'collect', not {errors!r}")
+    check_word("errors", errors, ("raise", "collect"))

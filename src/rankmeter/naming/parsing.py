@@ -13,17 +13,8 @@ from rankmeter.naming.metric import Metric, gains_of
 from rankmeter.naming.rows import METRICS
 from rankmeter.naming.spellings import LEVEL, from_elsewhere, unknown_metric
 
-"""Every metric, by name."""
-
-
-"""What lower values count as in a geometric mean, as trec_eval has it."""
-
-
 _SPELLING = re.compile(r"([A-Za-z][A-Za-z0-9_.]*)(?:@([^()]*))?(?:\((.*)\))?", re.DOTALL)
-
-
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")  # float takes more
-
 
 _PARAMETER = re.compile(r"\s*([a-z_]+)\s*=\s*(\{[^{}]*\}|[^,{}]*)\s*(?:,|$)")
 

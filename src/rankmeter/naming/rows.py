@@ -9,6 +9,7 @@ from rankmeter._core.kernels import METRICS as _ROWS
 from rankmeter._core.rows import Row
 
 METRICS: Mapping[str, Row] = MappingProxyType({row.name: row for row in _ROWS})
-
+"""Every metric, by name."""
 
 LEAST = 0.00001
+"""What lower values count as in a geometric mean, as trec_eval has it."""
