@@ -20,7 +20,7 @@ from readers import read_qrels, read_run
 import rankmeter as rm
 from rankmeter._core.rows import PARAMETERS
 from rankmeter.cli.commands import DEFAULT_METRICS
-from rankmeter.doors.source import read_facets
+from rankmeter.doors.facet_files import read_facets
 from rankmeter.naming.rows import METRICS
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"

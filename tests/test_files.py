@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from readers import read_qrels, read_run
 
-from rankmeter.doors import source as files
-from rankmeter.doors.source import read_facets, write_whole
+from rankmeter.doors.facet_files import read_facets
+from rankmeter.writers.atomic import write_whole
 
 Save = Callable[[bytes], str]
 
@@ -305,7 +305,7 @@ def test_a_second_stream_wherever_a_buffer_ends(
     one = COMPRESSIONS[kind](QRELS[:20])
     path = save(one + COMPRESSIONS[kind](QRELS[20:]))
     for size in range(len(one), len(one) + 12):
-        monkeypatch.setattr(files, "_BUFFER", size)
+        monkeypatch.setattr("rankmeter.doors.compression.BUFFER", size)
         assert read_qrels(path) == QRELS_READ
 
 
@@ -319,7 +319,7 @@ def test_zstandard_without_its_library(save: Save, monkeypatch: pytest.MonkeyPat
     def lacking(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr("rankmeter.doors.source.import_module", lacking)
+    monkeypatch.setattr("rankmeter.doors.compression.import_module", lacking)
     with pytest.raises(ImportError, match=r"pip install 'rankmeter\[zstd\]'"):
         read_qrels(path)
 

@@ -866,7 +866,7 @@ def test_standard_input_that_does_not_fit_in_memory(
     most: int, shape: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "_IN_MEMORY", most)
-    monkeypatch.setattr(files, "_BLOCK", 1 << 10)
+    monkeypatch.setattr(files, "BLOCK", 1 << 10)
     run = {f"q{i}": {f"d{j}": float(j % 7) for j in range(i, i + 20)} for i in range(60)}
     qrels = {query: {"d30": 1, "d31": 2} for query in run}
     data = json_lines(run, "scores") if shape == "jsonl" else trec_run(run)

@@ -540,7 +540,7 @@ def test_zstandard_without_its_library(tmp_path: Path, monkeypatch: pytest.Monke
     def lacking(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr("rankmeter.doors.source.import_module", lacking)
+    monkeypatch.setattr("rankmeter.doors.compression.import_module", lacking)
     said = message(write_run, RUN, tmp_path / "out.zst", ImportError)
     assert said == "this file needs backports.zstd: pip install 'rankmeter[zstd]'"
     assert os.listdir(tmp_path) == []

@@ -11,12 +11,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TypeVar
 
 from rankmeter.cli.output import BadInput
+from rankmeter.doors.facet_files import read_facets
 from rankmeter.doors.how import How, Reading
 from rankmeter.doors.mistakes import MOST
 from rankmeter.doors.opening import FORMATS, SIDES
 from rankmeter.doors.rows import ROLES
 from rankmeter.doors.scored import Scored
-from rankmeter.doors.source import STANDARD_INPUT, STANDARD_OUTPUT, Source, read_facets, shown_name
+from rankmeter.doors.source import STANDARD_INPUT, STANDARD_OUTPUT, Source, shown_name
 from rankmeter.doors.threads import processors
 from rankmeter.naming.parsing import named_metrics, parse
 from rankmeter.results.coverage import lost_text

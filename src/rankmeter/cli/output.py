@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from rankmeter.doors.source import STANDARD_OUTPUT, write_whole
+from rankmeter.doors.source import STANDARD_OUTPUT
+from rankmeter.writers.atomic import write_whole
 from rankmeter.writers.tables import Style, render
 
 _NO_LABEL = "(none)"

@@ -27,9 +27,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankmeter._core.columns import LONGEST_LINE, Rows, last_query, number_of
+from rankmeter.doors.facet_files import QUERY_COLUMN
 from rankmeter.doors.integers import NO_INTEGERS
 from rankmeter.doors.mistakes import Mistakes, count, shown
-from rankmeter.doors.source import QUERY_COLUMN, Source
+from rankmeter.doors.source import Source
 from rankmeter.statistics.means import ordered
 
 Grouped = dict[bytes, dict[bytes, float]]  # query to document to number

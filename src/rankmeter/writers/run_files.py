@@ -303,7 +303,7 @@ def _trec_run(entries: Iterable[_Entry], tag: bytes) -> Iterator[bytes]:
 
 def _guarded(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Put a blank line before what would be taken for a mark, not for the first id."""
-    from rankmeter.doors.source import compression_of
+    from rankmeter.doors.compression import compression_of
 
     start = True
     for chunk in chunks:
@@ -400,10 +400,12 @@ class _Target:
     """The file, and what its name and the caller say about its format."""
 
     def __init__(self, path: str | os.PathLike[str], format: Format | None) -> None:
-        from rankmeter.doors import source as files  # not everybody writes any
+        from rankmeter.doors.source import STANDARD_OUTPUT  # not everybody writes any
+        from rankmeter.writers import atomic
 
-        self._files = files
+        self._atomic = atomic
         self._path = os.fsdecode(path)
+        self._to_output = self._path == STANDARD_OUTPUT
         stem, suffix = os.path.splitext(self._path.lower())
         self._compressed = suffix if suffix in _COMPRESSED else ""
         if self._compressed:
@@ -413,7 +415,7 @@ class _Target:
             raise ValueError(f"format must be 'trec', 'jsonl', 'parquet' or None, not {format!r}")
         # What is lacking is said before anything is written.
         if self.format == "parquet":
-            if self._path == self._files.STANDARD_OUTPUT:
+            if self._to_output:
                 raise ValueError("Parquet is not written to standard output: name a file")
             if self._compressed:
                 raise ValueError(
@@ -422,7 +424,9 @@ class _Target:
             self._arrow = require("pyarrow", "arrow")
             self._parquet = import_module("pyarrow.parquet")
         elif self._compressed == ".zst":
-            self._zstd = files.zstandard()
+            from rankmeter.doors.compression import zstandard
+
+            self._zstd = zstandard()
 
     def write_chunks(self, chunks: Iterable[bytes]) -> None:
         """Write text, compressed if the name says so."""
@@ -432,12 +436,12 @@ class _Target:
                 for chunk in chunks:
                     packed.write(chunk)
 
-        if self._path != self._files.STANDARD_OUTPUT:
-            self._files.write_whole(self._path, write)
+        if not self._to_output:
+            self._atomic.write_whole(self._path, write)
             return
         if sys.stdout is None:
             raise OSError("standard output is closed")
-        with self._files.spooled(write) as text:
+        with self._atomic.spooled(write) as text:
             raw = getattr(sys.stdout, "buffer", None)
             if raw is None:  # somebody else's stream, such as that of a notebook
                 sys.stdout.write(text.read().decode("utf-8", "surrogateescape"))
@@ -463,7 +467,7 @@ class _Target:
                     columns = map(self._arrow.array, batch, types)
                     writer.write_table(self._arrow.table(list(columns), schema=schema))
 
-        self._files.write_whole(self._path, write)
+        self._atomic.write_whole(self._path, write)
 
     def _packed(self, file: IO[bytes]) -> AbstractContextManager[Any]:
         if self._compressed == ".gz":
