@@ -37,6 +37,11 @@ _LATER = {
     "Resolution": "experiments.resolution",
     "RiskCoverage": "experiments.risk",
     "Sweep": "experiments.sweep",
+    # What these hold, under names that pickles may keep.
+    "Detectable": "experiments.resolution",
+    "Difference": "experiments.comparison",
+    "Interval": "experiments.intervals",
+    "Settings": "experiments.comparison",
     "compare": "experiments.compare",
     "fuse": "experiments.fuse",
     "intervals": "experiments.intervals",

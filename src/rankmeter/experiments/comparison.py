@@ -45,6 +45,8 @@ _CORRECTION_NAMES = {
 class Settings(NamedTuple):
     """How evaluations were compared; see `compare`."""
 
+    __module__ = "rankmeter"
+
     test: Test
     correction: Correction
     alpha: float
@@ -85,6 +87,8 @@ class Difference:
         Whether the adjusted p is at most alpha, and which way the difference points. Higher counts
         as better, for every metric.
     """
+
+    __module__ = "rankmeter"
 
     system: str
     metric: str
@@ -177,6 +181,8 @@ class Comparison:
     >>> c.notes[1]
     'hit@10: unresolvable, no query differs'
     """
+
+    __module__ = "rankmeter"
 
     def __init__(
         self,

@@ -24,6 +24,8 @@ class Interval(NamedTuple):
     how : {"binomial", "bootstrap"}
     """
 
+    __module__ = "rankmeter"
+
     mean: float
     low: float
     high: float
@@ -39,6 +41,8 @@ class Intervals(dict[str, Interval]):
     confidence : float
     draws, seed : int
     """
+
+    __module__ = "rankmeter"
 
     def __init__(
         self,

@@ -50,6 +50,8 @@ class Detectable:
         All this in words.
     """
 
+    __module__ = "rankmeter"
+
     system: str
     metric: str
     queries: int
@@ -72,6 +74,8 @@ class Resolution:
         System by system, metric by metric. ``resolution[system, metric]`` finds one.
     power, alpha : float
     """
+
+    __module__ = "rankmeter"
 
     def __init__(
         self,

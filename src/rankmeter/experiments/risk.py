@@ -53,6 +53,8 @@ class RiskCoverage:
         aurc - oracle_aurc.
     """
 
+    __module__ = "rankmeter"
+
     metric: str
     query_ids: tuple[Any, ...]
     confidence: Array

@@ -44,6 +44,8 @@ class Fold:
         Its mean over the other parts, on which it was chosen, and over this one.
     """
 
+    __module__ = "rankmeter"
+
     query_ids: tuple[Any, ...]
     chosen: Any
     mean_elsewhere: float
@@ -86,6 +88,8 @@ class Sweep:
     draws, seed : int
         Of the bootstrap; the seed of the folds, too.
     """
+
+    __module__ = "rankmeter"
 
     metric: str
     grid: tuple[Any, ...]

@@ -56,6 +56,8 @@ class Metric:
     0.8
     """
 
+    __module__ = "rankmeter"
+
     name: str
     k: int | None
     parameters: tuple[tuple[str, Any], ...]

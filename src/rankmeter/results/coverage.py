@@ -26,6 +26,8 @@ class Coverage(NamedTuple):
         ones. Otherwise 0.
     """
 
+    __module__ = "rankmeter"
+
     judged: int
     evaluated: int
     missing: int

@@ -19,7 +19,7 @@ from rankmeter.naming.parsing import Wanted, column_of
 from rankmeter.naming.rows import LEAST
 from rankmeter.results.coverage import Coverage, lost_text
 from rankmeter.results.facets import roll_up
-from rankmeter.results.plain import keyed, plain, result_id
+from rankmeter.results.plain import keyed, no_column, plain, result_id
 from rankmeter.writers.tables import render
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-Array = npt.NDArray[Any]
+Array = npt.NDArray[np.float64]
 
 
 class Evaluation:
@@ -73,19 +73,21 @@ class Evaluation:
     2 queries
     """
 
+    __module__ = "rankmeter"
+
     metrics: tuple[str, ...]
-    values: npt.NDArray[np.float64]
+    values: Array
     coverage: Coverage
 
     def __init__(
         self,
         query_ids: Sequence[Any],
         metrics: Mapping[str, Metric],
-        values: npt.NDArray[np.float64],
+        values: Array,
         coverage: Coverage,
         *,
-        lowest: npt.NDArray[np.float64],
-        highest: npt.NDArray[np.float64],
+        lowest: Array,
+        highest: Array,
         retrieved: npt.NDArray[np.bool_],
         answerable: npt.NDArray[np.bool_],
         lost: tuple[Any, Any, Any] | None = None,
@@ -147,7 +149,7 @@ class Evaluation:
         """
         return Bounds(self._with(self._lowest), self._with(self._highest))
 
-    def _with(self, values: npt.NDArray[np.float64]) -> Evaluation:
+    def _with(self, values: Array) -> Evaluation:
         return Evaluation(
             self._query_ids,
             self.named_metrics,
@@ -204,7 +206,7 @@ class Evaluation:
             return dict.fromkeys(self.metrics, math.nan)
         return self._of_columns(self.values.std(axis=0, ddof=1))
 
-    def _of_columns(self, values: npt.NDArray[np.float64]) -> dict[str, float]:
+    def _of_columns(self, values: Array) -> dict[str, float]:
         return dict(zip(self.metrics, values.tolist(), strict=True))
 
     @property
@@ -436,8 +438,8 @@ class Evaluation:
                 try:
                     make({"query_id": [query]})
                 except Exception as why:
-                    raise _no_column(f"query {query!r} fits", why) from error
-            raise _no_column("the queries together fit", error) from error
+                    raise no_column(f"query {query!r} fits", why) from error
+            raise no_column("the queries together fit", error) from error
 
     def to_arrow(self) -> pyarrow.Table:
         """Return a pyarrow.Table: column ``query_id``, then one a metric. Needs pyarrow."""
@@ -494,6 +496,8 @@ class Bounds(NamedTuple):
         Of each query and metric, the lowest and the highest value over all orders of documents with
         equal scores, where every metric may choose an order of its own.
     """
+
+    __module__ = "rankmeter"
 
     lowest: Evaluation
     highest: Evaluation
@@ -593,8 +597,3 @@ def _queries_of_all(parts: Sequence[Evaluation], integers: bool) -> Sequence[Any
             "same: ids of files are text, which str(id) makes of others"
         )
     return queries
-
-
-def _no_column(what: str, why: Exception) -> ValueError:
-    first_line = str(why).partition("\n")[0]
-    return ValueError(f"{what} no column of such a table ({first_line}); to_dict() takes any id")

@@ -34,3 +34,9 @@ def result_id(query: Any) -> str | int | float:
     """Return an id as ranx and others can hold it."""
     query = plain(query)
     return query if isinstance(query, (str, int, float)) else str(query)
+
+
+def no_column(what: str, why: Exception) -> ValueError:
+    """Return what is raised where queries fit no column of a table."""
+    first_line = str(why).partition("\n")[0]
+    return ValueError(f"{what} no column of such a table ({first_line}); to_dict() takes any id")

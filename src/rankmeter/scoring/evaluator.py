@@ -64,6 +64,8 @@ class Evaluator:
     1.0
     """
 
+    __module__ = "rankmeter"
+
     query_ids: tuple[Any, ...]
     metrics: tuple[str, ...]
 
