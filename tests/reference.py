@@ -1112,7 +1112,7 @@ HAND: dict[str, list[Hand]] = {
             )
             / 4,
         ),
-        # linear, ideal 2, 1: one document more than gain is no step of its own
+        # linear, ideal 2, 1: one document more than gain is not a step of its own
         Hand(
             ("b", "x", "a"),
             {"a": 1, "b": 2},

@@ -507,7 +507,7 @@ def test_query_ids_of_polars() -> None:
 
 
 def no_ids() -> Iterator[Any]:
-    """Pairs of what can be no ids, for they never equal each other or stand for nothing."""
+    """Pairs of what cannot be ids, for they never equal each other or stand for nothing."""
     nan = float("nan")
     yield pytest.param([object(), object()], id="objects")
     yield pytest.param([(1, nan), (2, nan)], id="tuples of NaN")
@@ -1021,7 +1021,7 @@ def test_unsigned_ids_are_told_as_they_were_passed() -> None:
     indices = np.array([1, large], "u8")
     with pytest.raises(ValueError, match=f"the indices of judgments hold {large}, which is 2.63"):
         rm.evaluate_rankings([[1], [2]], ([0, 1, 2], indices, [1, 1]), "mrr")
-    # ids of judgments are no unsigned ones
+    # ids of judgments are not unsigned ones
     with pytest.raises(ValueError, match="there is no column -5"):
         rm.evaluate_rankings(np.array([[1], [2]], "u8"), ([0, 1, 2], [5, -5], [1, 1]), "mrr")
 

@@ -39,7 +39,7 @@ EVERY = every_metric()
 
 
 def highest_values(grades: Any) -> dict[str, float]:
-    """The most that a ranking of these judgments can reach, of metrics that are no shares."""
+    """The most that a ranking of these judgments can reach, of metrics that are not shares."""
     count = len(grades)
     judged = {f"d{i}": float(grade) for i, grade in enumerate(grades)}
     best = sorted(judged, key=lambda d: -judged[d])

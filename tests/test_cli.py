@@ -431,7 +431,7 @@ def test_files_that_are_not_there(run: Runner) -> None:
 def test_bad_lines_name_file_and_line(run: Runner, folder: Path) -> None:
     (folder / "bad").write_text("q1 0 a 1\n\nq1 0 b x\n")
     said = run.bad_input("eval", "bad", "one")
-    assert said == "bad:3: the grade 'x' is no number: 'q1 0 b x'"
+    assert said == "bad:3: the grade 'x' is not a number: 'q1 0 b x'"
     (folder / "bad").write_text("q1 Q0 a 1 1 t\nq1 Q0 a 2 0 t\n")
     assert run.bad_input("eval", "qrels", "bad").startswith("bad:2: document 'a' of query 'q1'")
     (folder / "bad").write_text("q1\n")

@@ -395,8 +395,8 @@ GOOD_RUN = b"q Q0 a 1 0.5 t\n"
     [
         (b"q Q0 a 1 0.5\n", "<file>:1: 5 columns instead of 6"),
         (GOOD_RUN + b"q Q0 b 2 nan t\n", "<file>:2: the score is NaN"),
-        (GOOD_RUN + b"q Q0 b 2 1_0 t\n", "<file>:2: the score '1_0' is no number"),
-        (GOOD_RUN + b"q Q0 b 2 x t\n", "<file>:2: the score 'x' is no number"),
+        (GOOD_RUN + b"q Q0 b 2 1_0 t\n", "<file>:2: the score '1_0' is not a number"),
+        (GOOD_RUN + b"q Q0 b 2 x t\n", "<file>:2: the score 'x' is not a number"),
         (GOOD_RUN + GOOD_RUN, "document 'a' of query 'q' stands in line 1 and again in line 2"),
         (GOOD_RUN + b"r Q0 b 1 1 t\n" + GOOD_RUN, "stands in line 1 and again in line 3"),
         (b"r Q0 b 1 1 t\n" + GOOD_RUN + b"r Q0 b 1 1 t\n", "stands in line 1 and again in line 3"),
@@ -414,9 +414,9 @@ def test_runs_that_are_refused(run: bytes, message: str, threads: int) -> None:
 
 
 SHIFTED = {
-    b"q\tQ0\tNew York\t1\t9.5\tt": "the rank 'York' is no number; an id that holds a blank",
-    b"q Q0 New York 1 9.5": "the rank 'York' is no number",
-    b"q Q0 a - 9.5 t": "the rank '-' is no number",
+    b"q\tQ0\tNew York\t1\t9.5\tt": "the rank 'York' is not a number; an id that holds a blank",
+    b"q Q0 New York 1 9.5": "the rank 'York' is not a number",
+    b"q Q0 a - 9.5 t": "the rank '-' is not a number",
     b"q\tQ0\tRoute 66\t1\t9.5\tt": "tabs part other columns than blanks",
     b"q\tQ0\tRoute 66\t1\t9.5": "tabs part other columns than blanks",
     b"q\tQ0\tRoute 66\t1\t9.5\tmy tag": "tabs part other columns than blanks",
@@ -491,7 +491,7 @@ def test_a_blank_inside_an_id_of_judgments(line: bytes, what: str) -> None:
         (b"q 0 a\n", "<file>:1: 3 columns instead of 4"),
         (GOOD_RUN, "6 columns instead of 4 .* is this a run?"),
         (GOOD_QRELS + b"q 0 b inf\n", "<file>:2: the grade is infinite"),
-        (GOOD_QRELS + b"q 0 b high\n", "<file>:2: the grade 'high' is no number"),
+        (GOOD_QRELS + b"q 0 b high\n", "<file>:2: the grade 'high' is not a number"),
         (GOOD_QRELS + GOOD_QRELS, "stands in line 1 and again in line 2"),
         (GOOD_QRELS + b"q 0 b 2000\n", "query 'q': document 'b': grade 2000 is over 1023"),
         (b"", "<file>: no lines in it"),

@@ -118,8 +118,8 @@ def test_times_are_no_numbers(time: Any, tmp_path: Path) -> None:
         lambda: rm.fuse({"x": of, "y": {"q": ["a"]}}),
         lambda: rm.write_run(of, path),
     ):
-        with pytest.raises(TypeError, match=r"'q': .*score of document 'a' is no number: .*64"):
+        with pytest.raises(TypeError, match=r"'q': .*score of document 'a' is not a number: .*64"):
             call()
     for call in (lambda: rm.evaluate(of, {"q": ["a"]}, "mrr"), lambda: rm.write_qrels(of, path)):
-        with pytest.raises(TypeError, match=r"'q': .*grade of document 'a' is no number: .*64"):
+        with pytest.raises(TypeError, match=r"'q': .*grade of document 'a' is not a number: .*64"):
             call()

@@ -299,9 +299,9 @@ def test_labels_of_pandas(ev: rm.Evaluation) -> None:
 
 @pytest.mark.parametrize("label", [["l"], {"l"}, np.arange(2)])
 def test_what_is_no_label(ev: rm.Evaluation, label: Any) -> None:
-    with pytest.raises(TypeError, match=r"^query 'q2': .* is no label: .*unhashable"):
+    with pytest.raises(TypeError, match=r"^query 'q2': .* is not a label: .*unhashable"):
         ev.by({"q1": "x", "q2": label})
-    with pytest.raises(TypeError, match=r"^facet 'f': query 'q2': .* is no label: .*unhashable"):
+    with pytest.raises(TypeError, match=r"^facet 'f': query 'q2': .* is not a label: .*unhashable"):
         ev.by({"f": {"q2": label}})
 
 

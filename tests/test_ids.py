@@ -156,7 +156,7 @@ def test_arrays_of_dates_and_spans_of_time(kind: str) -> None:
         assert rm.evaluate_scores(TWO, TWO, "mrr", query_ids=given).query_ids == tuple(ids)
         assert rm.evaluate_scores(TWO[0], TWO[0], "mrr", query_ids=given).query_ids == tuple(ids)
         assert rm.recall_at_k(given, counts | {ids[0]: 1}, 5) == 1 / 3
-        with pytest.raises(TypeError, match="is no id"):
+        with pytest.raises(TypeError, match="is not an id"):
             rm.write_run({"q": given}, "-")
     none = days.copy()
     none[0] = "NaT"
@@ -313,7 +313,7 @@ def test_large_integers_order_as_integers(base: int) -> None:
         "mrr", folds=2,
     )  # fmt: skip
     assert swept.values[0].tolist() == [0.5, 0.5, 0.5]
-    with pytest.raises(ValueError, match="'x' is no double"):
+    with pytest.raises(ValueError, match="'x' is not a double"):
         rm.fuse({"a": {"q": {"x": 2**53 + 1}}}, "wsum", norm=None)
 
 

@@ -26,7 +26,7 @@ def test_shares_are_binomial() -> None:
     assert found.how == "binomial"
     assert rm.intervals(evaluation([0.0] * 20))["mrr"].high == pytest.approx(1 - 0.025**0.05)
     assert rm.intervals(evaluation([1.0, 0.5]))["mrr"].how == "bootstrap"
-    # A count is no share, even where all counts are 0 or 1.
+    # A count is not a share, even where all counts are 0 or 1.
     assert rm.intervals(evaluation([1.0] * 5, metrics="num_q"))["num_q"] == (
         1.0,
         1.0,

@@ -728,7 +728,7 @@ def test_chunks_and_slices(data: st.DataObject) -> None:
 
 
 def test_a_query_that_begins_in_the_middle_of_a_batch() -> None:
-    """Ids of several lengths, so that texts which are cut wrongly are no ids of others."""
+    """Ids of several lengths, so that texts which are cut wrongly are not ids of others."""
     rows = [("a", "x", 3.0), ("a", "yy", 2.0), ("bbb", "z", 3.0), ("bbb", "x", 2.0)]
     rows += [("bbb", "uuuu", 1.0), ("cc", "x", 1.0)]
     qrels = {"a": {"yy": 1}, "bbb": {"x": 1, "uuuu": 2}, "cc": {"x": 1}}

@@ -647,29 +647,29 @@ class Unreadable:
         (
             {"q": {"d": 2**53 + 1}},
             ValueError,
-            "query 'q': the score of document 'd' is no double: 9007199254740993",
+            "query 'q': the score of document 'd' is not a double: 9007199254740993",
         ),
-        ({"q": {"d": np.uint64(2**64 - 1)}}, ValueError, "is no double"),
-        ({"q": {"d": -(10**400)}}, ValueError, "is no double"),
-        ({"q": {"d": Fraction(10**400)}}, ValueError, "is no double"),
+        ({"q": {"d": np.uint64(2**64 - 1)}}, ValueError, "is not a double"),
+        ({"q": {"d": -(10**400)}}, ValueError, "is not a double"),
+        ({"q": {"d": Fraction(10**400)}}, ValueError, "is not a double"),
         (
             {"q": {"d": "1.5"}},
             TypeError,
-            "query 'q': the score of document 'd' is no number: '1.5'",
+            "query 'q': the score of document 'd' is not a number: '1.5'",
         ),
-        ({"q": {"d": np.str_("1.5")}}, TypeError, "is no number"),
-        ({"q": {"d": b"1.5"}}, TypeError, "is no number: b'1.5'"),
-        ({"q": {"d": None}}, TypeError, "is no number: None"),
-        ({"q": {"d": 1j}}, TypeError, "is no number: 1j"),
-        ({"q": {"d": np.complex128(1)}}, TypeError, "is no number"),
+        ({"q": {"d": np.str_("1.5")}}, TypeError, "is not a number"),
+        ({"q": {"d": b"1.5"}}, TypeError, "is not a number: b'1.5'"),
+        ({"q": {"d": None}}, TypeError, "is not a number: None"),
+        ({"q": {"d": 1j}}, TypeError, "is not a number: 1j"),
+        ({"q": {"d": np.complex128(1)}}, TypeError, "is not a number"),
         ({"q": {"d": Unreadable()}}, RuntimeError, "no number today"),
-        ({None: {"d": 1.0}}, TypeError, "query None is no id: it must be str or an integer"),
-        ({1.0: {"d": 1.0}}, TypeError, "query 1.0 is no id"),
-        ({"q": {b"d": 1.0}}, TypeError, "query 'q': document b'd' is no id"),
-        ({"q": ["a", ("b",)]}, TypeError, "query 'q': document ('b',) is no id"),
-        ({"q": [True]}, TypeError, "query 'q': document True is no id"),
-        ({"q": np.array([1.0])}, TypeError, "query 'q': document 1.0 is no id"),
-        ({"q": [np.timedelta64(1, "s")]}, TypeError, "is no id"),
+        ({None: {"d": 1.0}}, TypeError, "query None is not an id: it must be str or an integer"),
+        ({1.0: {"d": 1.0}}, TypeError, "query 1.0 is not an id"),
+        ({"q": {b"d": 1.0}}, TypeError, "query 'q': document b'd' is not an id"),
+        ({"q": ["a", ("b",)]}, TypeError, "query 'q': document ('b',) is not an id"),
+        ({"q": [True]}, TypeError, "query 'q': document True is not an id"),
+        ({"q": np.array([1.0])}, TypeError, "query 'q': document 1.0 is not an id"),
+        ({"q": [np.timedelta64(1, "s")]}, TypeError, "is not an id"),
         ({1: ["a"], "1": ["a"]}, ValueError, "two queries are both written as '1'"),
         (
             {"q": {"1": 0.5, 1: 0.25}},
@@ -715,9 +715,9 @@ def test_bad_runs(old: Path, format: str, run: Any, kind: type[Exception], said:
             "the grade of document 'd' is not finite: inf",
         ),
         ({"q": {"d": -math.inf}}, ValueError, "the grade of document 'd' is not finite: -inf"),
-        ({"q": {"d": 2**53 + 1}}, ValueError, "the grade of document 'd' is no double"),
-        ({"q": {"d": "1"}}, TypeError, "the grade of document 'd' is no number: '1'"),
-        ({"q": {None: 1}}, TypeError, "query 'q': document None is no id"),
+        ({"q": {"d": 2**53 + 1}}, ValueError, "the grade of document 'd' is not a double"),
+        ({"q": {"d": "1"}}, TypeError, "the grade of document 'd' is not a number: '1'"),
+        ({"q": {None: 1}}, TypeError, "query 'q': document None is not an id"),
         ({"q": {"1": 1, 1: 1}}, ValueError, "query 'q': two documents are both written as '1'"),
         ({1: {"d": 1}, "1": {"d": 1}}, ValueError, "two queries are both written as '1'"),
         (
@@ -737,7 +737,7 @@ def test_bad_qrels(old: Path, format: str, qrels: Any, kind: type[Exception], sa
 
 @pytest.mark.parametrize("id", ["", *(f"a{blank}b" for blank in " \t\n\v\f\r\0"), " a", "a "])
 def test_no_column(old: Path, id: str) -> None:
-    hint = "so it is no column of TREC's format; JSON lines can hold it (format='jsonl')"
+    hint = "so it cannot be a column of TREC's format; JSON lines can hold it (format='jsonl')"
     for content in ({id: {"d": 1}}, {"q": {"d": 1}, id: {"d": 1}}):
         for write in (write_run, write_qrels):
             said = refused(write, content, old, "trec")
@@ -749,7 +749,7 @@ def test_no_column(old: Path, id: str) -> None:
         assert said.endswith(hint)
     said = refused(write_run, RUN, old, "trec", tag=id)
     assert said.startswith(f"the tag {id!r} ")
-    assert said.endswith("so it is no column of TREC's format")
+    assert said.endswith("so it cannot be a column of TREC's format")
     write_run({id: [id]}, old, format="jsonl")
     assert json.loads(old.read_text()) == {"query_id": id, "ranked": [id]}
 

@@ -10,7 +10,7 @@ import numpy as np
 
 
 def check_mapping(name: str, what: str, given: Any) -> None:
-    """Refuse what is no mapping; `what` says from what to what one is."""
+    """Refuse what is not a mapping; `what` says from what to what one is."""
     if not hasattr(given, "items") or not hasattr(given, "keys"):
         hint = ": pass its .collect()" if hasattr(given, "collect") else ""  # polars' LazyFrame
         raise TypeError(f"{name} must be a mapping from {what}, not {type(given).__name__}{hint}")

@@ -209,7 +209,7 @@ cdef int read_line(
 
 
 cdef bint is_data(const Row *row, const Layout *layout, Text second) noexcept nogil:
-    """Whether a line that begins with # and has the right columns is no comment after all."""
+    """Whether a line that begins with # and has the right columns is not a comment after all."""
     cdef Py_ssize_t i
     if not layout.ignored_second:
         return row.query.length > 1
@@ -908,7 +908,7 @@ def last_query(const unsigned char[::1] text not None, Py_ssize_t length):
     """Where the lines of the last query of a text begin; 0 where it has only one.
 
     A text may be cut there, unless more lines of that query come later. What stands behind the last
-    newline is no line yet, and is not looked at. It is not cut before a line that begins with #:
+    newline is not a line yet, and is not looked at. It is not cut before a line that begins with #:
     whether that is a comment depends on the row before.
     """
     cdef const char *first

@@ -63,9 +63,9 @@ cdef inline double number_of(object value, str where, str what, object document)
         return PyFloat_AsDouble(value)
     except TypeError:
         raise TypeError(
-            f"{where}the {what} of document {document!r} is no number: {value!r}"
+            f"{where}the {what} of document {document!r} is not a number: {value!r}"
         ) from None
     except (OverflowError, ValueError) as error:
         raise ValueError(
-            f"{where}the {what} of document {document!r} is no double: {value!r} ({error})"
+            f"{where}the {what} of document {document!r} is not a double: {value!r} ({error})"
         ) from None

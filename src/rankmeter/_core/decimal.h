@@ -14,7 +14,7 @@ static const uint64_t rankmeter_powers[] = {
     1000000000000000000ull, 10000000000000000000ull,
 };
 
-/* Returns 1 and the number; or 0 where the text is of another kind or no number at all. */
+/* Returns 1 and the number; or 0 where the text is of another kind or not a number at all. */
 static int rankmeter_decimal(const char *text, Py_ssize_t length, double *number) {
     const char *p = text, *const end = text + length, *first;
     uint64_t digits = 0;

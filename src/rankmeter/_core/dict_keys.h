@@ -1,5 +1,5 @@
 /* Whether all keys of a dict are exact str, without a look at any of them: CPython keeps that with
-   the keys (dk_kind), behind a count and two bytes, in all versions from 3.11 on. That is no part
+   the keys (dk_kind), behind a count and two bytes, in all versions from 3.11 on. That is not part
    of its interface, so the word is taken only if it is found right on import; where it is not, or
    says that there may be other keys, the caller looks at each. */
 

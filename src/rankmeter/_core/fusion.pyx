@@ -615,7 +615,7 @@ cdef list rounded(list scores, list ids, str where, Scale scale):
             number = INFINITY
         if (scale == AS_IS and number != score) or number == INFINITY:
             raise ValueError(
-                f"{where}the score of document {document!r} is no double: {score!r}; "
+                f"{where}the score of document {document!r} is not a double: {score!r}; "
                 "norm='rank' and method='rrf' look at ranks only"
             )
         result.append(number)
@@ -649,7 +649,7 @@ cdef int check_weights(const double[::1] weights, Py_ssize_t n) except -1:
 
 
 cdef int check_runs(tuple names, list runs) except -1:
-    """Refuse queries that can be no ids, and runs whose queries can never be the same."""
+    """Refuse queries that cannot be ids, and runs whose queries can never be the same."""
     if len(names) != len(runs):
         raise ValueError("there must be one name for each run")
     kinds = set()

@@ -53,7 +53,7 @@ cdef unsigned int tag_of_large(object number) except? 0:
 
 
 cdef str why_no_id(object id_, int depth=0):
-    """Why this can be no id; "" where it may be one."""
+    """Why this cannot be an id; "" where it may be one."""
     kind = type(id_)
     if kind in PLAIN or (kind is float and id_ == id_):
         return ""
@@ -109,7 +109,7 @@ cdef object no_id(str what, object id_, str why):
 
 
 def check_ids(ids, str what not None):
-    """Refuse a collection in which something can be no id.
+    """Refuse a collection in which something cannot be an id.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def check_ids(ids, str what not None):
     Raises
     ------
     TypeError
-        Naming the first that can be no id, and why.
+        Naming the first that cannot be an id, and why.
     """
     for id_ in ids:
         why = why_no_id(id_)
@@ -171,7 +171,7 @@ def list_of(ranking, str where not None):
     Raises
     ------
     TypeError
-        For what is no sequence, or of more than one dimension.
+        For what is not a sequence, or of more than one dimension.
     """
     kind = type(ranking).__name__
     if ranking is None or isinstance(ranking, (str, bytes, bytearray)):
@@ -188,7 +188,7 @@ def list_of(ranking, str where not None):
         if dimensions != 1:
             raise TypeError(f"{where}a ranking must have one dimension, not {dimensions}")
         return ids
-    if hasattr(ranking, "to_pylist"):       # of pyarrow, whose elements are no ids
+    if hasattr(ranking, "to_pylist"):       # of pyarrow, whose elements are not ids
         return list(ranking.to_pylist())
     if not hasattr(ranking, "__getitem__") or not hasattr(ranking, "__len__"):
         raise TypeError(
@@ -295,7 +295,7 @@ def add_types(ids, set types not None):
 # Order of ids
 
 cdef bint any_escaped(list ids) except -1:
-    """Whether text among them holds surrogates, such as bytes that are no UTF-8 are read as."""
+    """Whether text among them holds surrogates, such as bytes that are not UTF-8 are read as."""
     for id_ in ids:
         if not is_ascii(id_):
             break

@@ -20,7 +20,7 @@ from rankmeter._core import graded, pools, rank_based, sets
 
 METRICS = (*rank_based.ROWS, *graded.ROWS, *sets.ROWS, *pools.ROWS)
 
-cdef double LARGEST_EXPONENTIAL_GRADE = 1023.0      # 2^1024 is no double
+cdef double LARGEST_EXPONENTIAL_GRADE = 1023.0      # 2^1024 is not a double
 cdef double SAFE_GRADE = 900.0                      # no sum of gains up to here overflows
 
 cdef enum:                                          # what complain() may say

@@ -206,7 +206,7 @@ ROWS = (
         "judged", judged, expected_judged, JUDGED, "optional", ("negative",),
         summary="share of the top k that is judged",
         formula="judged in the top k / min(k, returned)",
-        convention="a negative grade is no judgment, unless negative=judged, as ir_measures has "
+        convention="a negative grade is not a judgment, unless negative=judged, as ir_measures has "
                    "it; 0 where nothing was returned",
         source="ir_measures Judged",
         trec_eval={},

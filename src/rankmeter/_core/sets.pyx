@@ -173,7 +173,7 @@ ROWS = (
         ("rel",),
         summary="how many documents that are judged and not relevant were returned",
         formula="returned with a grade of 0 or more, but below rel",
-        convention="a negative grade is no judgment",
+        convention="a negative grade is not a judgment",
         source="trec_eval num_nonrel_judged_ret",
         trec_eval={},
         synonyms=(),

@@ -121,7 +121,7 @@ Print one row for each metric and one column for each run: the mean over the que
 
 files:
   --by FACETS   query TAB label; or, below a header line query_id TAB facet TAB facet ...,
-                a query and its label in each facet. An empty cell is no label. A header
+                a query and its label in each facet. An empty cell is not a label. A header
                 may start with qid, query, topic and the like, too.
   QRELS and RUN are of one of these formats, recognised by content or named by --input-format:
   trec          QRELS: query iteration document grade; RUN: query Q0 document rank score tag,

@@ -57,8 +57,8 @@ class RelevanceEvaluator:
     Raises
     ------
     TypeError
-        If `query_relevance` is no mapping of mappings, a grade is no number, or `relevance_level`
-        is not positive.
+        If `query_relevance` is not a mapping of mappings, a grade is not a number, or
+        `relevance_level` is not positive.
     ValueError
         For a measure that is unknown or not computed here.
 
@@ -107,7 +107,7 @@ class RelevanceEvaluator:
         Raises
         ------
         TypeError
-            If `scores` is no mapping, a score is no number, or the ids of queries are
+            If `scores` is not a mapping, a score is not a number, or the ids of queries are
             of other types than in the judgments.
         ValueError
             If a score is NaN.
@@ -181,7 +181,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     Raises
     ------
     ValueError
-        If a line has not six columns, or a score is no number.
+        If a line has not six columns, or a score is not a number.
     AssertionError
         If a query has the same document twice.
 
@@ -214,7 +214,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     Raises
     ------
     ValueError
-        If a line has not four columns, or a grade is no integer.
+        If a line has not four columns, or a grade is not an integer.
     AssertionError
         If a query has the same document twice.
 

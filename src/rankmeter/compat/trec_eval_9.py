@@ -181,7 +181,7 @@ def read_measures(
     ValueError
         For a name that is unknown, and for parameters that a measure does not take.
     TypeError
-        For one that is no str.
+        For one that is not a str.
     """
     asked: dict[str, list[str]] = {}
     for measure in measures:

@@ -441,14 +441,14 @@ def _number(text: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise ValueError(f"{text!r} is no number")
+        raise ValueError(f"{text!r} is not a number")
     return number
 
 
 def _integer(text: str) -> int:
     number = _number(text)
     if not number.is_integer():
-        raise ValueError(f"{text!r} is no grade")
+        raise ValueError(f"{text!r} is not a grade")
     return int(number)
 
 

@@ -24,7 +24,7 @@ _NUMBERS = dict.fromkeys(("scores", "labels", "grades", "ideal"), "numbers")
 
 _HELD = {"mask": "True and False", **_NUMBERS}
 
-# What to pass instead of rows of different lengths, and of what is no number.
+# What to pass instead of rows of different lengths, and of what is not a number.
 _RELEVANT_COLUMNS = "columns that are relevant are (indptr, indices, data)"
 _RAGGED_SCORES = "pass the rows one after the other with groups=, or fill them up and pass mask="
 _RAGGED_GRADES = "fill them up with NaN, or pass the tuple (values, indptr)"
@@ -159,7 +159,7 @@ def as_array(name: str, given: Any) -> Array:
                     return np.asarray([as_array(name, row) for row in given])
             raise TypeError(f"{name} cannot be read as an array: {error}") from None
     if array.dtype.isbuiltin == 2 and np.can_cast(array.dtype, np.float32):
-        array = array.astype(np.float32)  # bfloat16 and the like are no types of numpy's own
+        array = array.astype(np.float32)  # bfloat16 and the like are not types of numpy's own
     return array if array.dtype.kind != "O" else _of_objects(name, given, array)
 
 

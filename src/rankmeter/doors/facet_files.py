@@ -26,7 +26,7 @@ def read_facets(path: str) -> dict[str, dict[str, str]]:
     line below gives a query and its label in each facet. Otherwise each line gives a query and its
     label, and the name of the file up to its first dot names the facet.
 
-    Blanks around a cell are not part of it. An empty cell is no label. A query has one line at
+    Blanks around a cell are not part of it. An empty cell is not a label. A query has one line at
     most. Blank lines are skipped.
 
     Parameters

@@ -41,7 +41,7 @@ def kinds_of(items: Iterable[tuple[Any, Any]]) -> Kinds:
     documents: set[type] = set()
     for query, found in items:
         queries.add(type(query))
-        with suppress(TypeError):  # what is no ranking is refused elsewhere
+        with suppress(TypeError):  # what is not a ranking is refused elsewhere
             known = type(found) in (dict, list) or maps_ids(found, "")
             add_types(found if known else list_of(found, ""), documents)
     numbers = [[issubclass(kind, Integral) for kind in kinds] for kinds in (queries, documents)]

@@ -65,7 +65,7 @@ class Json:
     def _of_object(self, mistakes: Mistakes) -> Iterator[dict[str, Any]]:
         content = _content(self._source)
         if not isinstance(content, dict):
-            raise ValueError(f"{self.name}: no object of queries, but {_kind(content)}")
+            raise ValueError(f"{self.name}: {_kind(content)}, not an object of queries")
         if isinstance(content, _Repeated):
             raise ValueError(f"{self.name}: {content.what}")
         queries = {}
@@ -127,7 +127,8 @@ class Json:
                 value = dict(value)
             for document, number in value.items():
                 if type(number) not in (float, int, bool):
-                    raise _WrongError(f"document {document!r}: the {noun} is {_kind(number)}")
+                    what = f"the {noun} is {_kind(number)}, not a number"
+                    raise _WrongError(f"document {document!r}: {what}")
                 if number != number:
                     raise _WrongError(f"document {document!r}: the {noun} is NaN")
                 if noun == "grade" and abs(number) == float("inf"):
@@ -175,7 +176,7 @@ class JsonRows:
     OSError
         The file cannot be read.
     ValueError
-        It is no JSON, or a column is not there.
+        It is not JSON, or a column is not there.
     """
 
     def __init__(
@@ -192,7 +193,7 @@ class JsonRows:
                 raise ValueError(f"{self.name}: no rows in it")
             first = self._list[0]
             if not isinstance(first, dict):
-                raise ValueError(f"{self.name}: row 0: no object, but {_kind(first)}")
+                raise ValueError(f"{self.name}: row 0: {_kind(first)}, not an object")
         self._columns = chosen(self.name, side, list(first), columns)
         self.integers = Integers(*(type(first[column]) is int for column in self._columns[:2]))
 
@@ -308,7 +309,7 @@ def _parsed(line: bytes) -> Any:
 
 def _check_object(content: Any) -> None:
     if not isinstance(content, dict):
-        raise _WrongError(f"no object, but {_kind(content)}")
+        raise _WrongError(f"{_kind(content)}, not an object")
     if isinstance(content, _Repeated):
         raise _WrongError(content.what)
 

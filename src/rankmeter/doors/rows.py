@@ -121,13 +121,13 @@ class CheckedRows:
         documents = self.queries.setdefault(query, {})
         number = _as_double(number)
         if role != "score" and type(number) is not float:
-            return f"{noun} is no double"
+            return f"{noun} is not a double"
         if not (-np.inf <= number <= np.inf):
             return f"{noun} is NaN"
         if abs(number) == np.inf and role != "score":
             return f"{noun} is infinite"
         if role == "rank" and not number.is_integer():
-            return f"{noun} is {number!r}, no whole number"
+            return f"{noun} is {number!r}, not a whole number"
         if document not in documents:
             self._rows[query, document] = row
             documents[document] = -number if role == "rank" else number

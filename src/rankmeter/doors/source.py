@@ -29,7 +29,7 @@ class Source:
     Parameters
     ----------
     given : str, path or binary file
-        ``-`` is standard input. What is no regular file is read on the spot.
+        ``-`` is standard input. What is not a regular file is read on the spot.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Source:
     def _part(self, file: Any) -> Any:
         try:
             part = file.read(BLOCK)
-        except UnicodeDecodeError:  # it is no text, either
+        except UnicodeDecodeError:  # it is not text, either
             part = ""
         if isinstance(part, str):
             raise TypeError(f"{self.name} is open as text: open it as binary, with mode 'rb'")

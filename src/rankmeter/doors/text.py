@@ -1,11 +1,11 @@
 """Columns of text, separated by blanks: TREC, BEIR and MS MARCO.
 
 Columns are separated by ASCII blanks and nothing else, so an id may hold ``#``, a no-break space or
-bytes that are no UTF-8. Ids are the bytes of the file and match byte for byte.
+bytes that are not UTF-8. Ids are the bytes of the file and match byte for byte.
 
 A line whose first column begins with ``#`` is a comment, unless it is a whole line of data: it has
 the right columns, a number where one belongs, and ``Q0`` or an integer in the second column of
-TREC's formats. One that has the query of the line before is no comment but a mistake.
+TREC's formats. One that has the query of the line before is not a comment but a mistake.
 
 A blank inside an id shifts the columns behind it, and a rank may become a score. So the rank of
 TREC's runs, which orders nothing, must be a number (``1``, or ``2.5`` as some write for ties), and
@@ -167,7 +167,7 @@ class Text:
             elif value is None or not -largest <= value <= largest:
                 mistakes.add(number, _wrong_number(fields[at_number], noun) + hint, line)
             elif noun == "rank" and not value.is_integer():
-                what = f"the rank {shown(fields[at_number])!r} is no whole number"
+                what = f"the rank {shown(fields[at_number])!r} is not a whole number"
                 mistakes.add(number, f"{what}; scores need TREC's six columns", line)
             elif shift := self._shifted(fields, line):
                 mistakes.add(number, shift, line)
@@ -215,7 +215,7 @@ class Text:
         columns = self._layout.columns
         needed = "an id that holds a blank needs JSON lines or Parquet"
         if columns[3:4] == ("rank",) and number_of(fields[3]) is None:
-            return f"the rank {shown(fields[3])!r} is no number; {needed}"
+            return f"the rank {shown(fields[3])!r} is not a number; {needed}"
         if b"\t" not in line:
             return ""
         cells = [cell.split() for cell in line.split(b"\t") if cell.strip()]
@@ -348,4 +348,4 @@ def _wrong_number(text: bytes, noun: str) -> str:
         return f"the {noun} is NaN"
     if abs(value) == np.inf and noun != "score":
         return f"the {noun} is infinite"
-    return f"the {noun} {shown(text)!r} is no number"
+    return f"the {noun} {shown(text)!r} is not a number"

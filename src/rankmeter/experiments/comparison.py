@@ -292,7 +292,7 @@ class Comparison:
         Raises
         ------
         TypeError
-            If `facets` is no mapping, or holds labels and mappings, or a label cannot be hashed.
+            If `facets` is not a mapping, or holds labels and mappings, or a label cannot be hashed.
         ValueError
             If no compared query has a label.
         """

@@ -148,8 +148,8 @@ def risk_coverage(
     KeyError
         If the metric was not evaluated.
     TypeError
-        If a confidence is no number, both or neither of `confidence` and `run` are given, or their
-        queries are of types that can never match.
+        If a confidence is not a number, both or neither of `confidence` and `run` are given, or
+        their queries are of types that can never match.
     ValueError
         For a confidence that is missing or NaN, values of the metric outside of 0 to 1, a run
         of lists, which have no scores, and what is wrong with a file or table.
@@ -268,13 +268,13 @@ def _confidences(given: Any, queries: tuple[Any, ...]) -> list[float]:
 def _number(query: Any, value: Any) -> float:
     """Return a double; an integer where that would round it."""
     if not is_number(value):
-        raise TypeError(f"query {query!r}: {value!r} is no number")
+        raise TypeError(f"query {query!r}: {value!r} is not a number")
     try:
         number = float(value)
     except TypeError:
-        raise TypeError(f"query {query!r}: {value!r} is no number") from None
+        raise TypeError(f"query {query!r}: {value!r} is not a number") from None
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"query {query!r}: {value!r} is no double ({error})") from None
+        raise ValueError(f"query {query!r}: {value!r} is not a double ({error})") from None
     if math.isnan(number):
         raise ValueError(f"query {query!r}: a confidence or a score is NaN")
     return index(value) if isinstance(value, Integral) and value != number else number

@@ -90,7 +90,7 @@ class RankingMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         ValueError
             If the shapes differ.
         TypeError
-            If the query ids are no integers.
+            If the query ids are not integers.
         """
         if not preds.shape == target.shape == indexes.shape:
             raise ValueError(

@@ -130,7 +130,7 @@ def _compile(
 
 
 def named_metrics(given: Iterable[tuple[str, str | Metric]]) -> dict[str, Metric]:
-    """Return name to metric; blanks around a name are no part of it.
+    """Return name to metric; blanks around a name are not part of it.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def column_of(metrics: Mapping[str, Metric], wanted: Wanted, lacking: str) -> in
     KeyError
         If it is not there.
     TypeError
-        If it is no name, `Metric` or measure.
+        If it is not a name, `Metric` or measure.
     """
     if isinstance(wanted, str) and wanted in metrics:
         return list(metrics).index(wanted)

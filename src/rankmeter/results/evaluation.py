@@ -240,7 +240,7 @@ class Evaluation:
         KeyError
             If it was not evaluated.
         TypeError
-            If it is no name, `Metric` or measure.
+            If it is not a name, `Metric` or measure.
         """
         column = self.column(metric)
         values = self.values[:, column : column + 1]
@@ -273,7 +273,7 @@ class Evaluation:
         Raises
         ------
         TypeError
-            If `facets` is no mapping, or holds labels and mappings, or a label cannot be hashed.
+            If `facets` is not a mapping, or holds labels and mappings, or a label cannot be hashed.
         ValueError
             If no evaluated query has a label.
 
@@ -524,7 +524,7 @@ def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
     Raises
     ------
     TypeError
-        If one is no `Evaluation`.
+        If one is not an `Evaluation`.
     ValueError
         If there is none, their metrics differ, a query is in two of them, or there as an integer
         and as text, or the queries of some are numbered and those of others named.

@@ -35,7 +35,7 @@ def roll_up(
     Raises
     ------
     TypeError
-        If `facets` is no mapping, or holds labels and mappings, or a label cannot be hashed.
+        If `facets` is not a mapping, or holds labels and mappings, or a label cannot be hashed.
     ValueError
         If no query has a label of a facet.
     """
@@ -69,7 +69,9 @@ def _rows_of(
         try:
             rows.setdefault(None if _is_missing(label) else label, []).append(row)
         except TypeError as error:
-            raise TypeError(f"{facet}query {query!r}: {label!r:.80} is no label: {error}") from None
+            raise TypeError(
+                f"{facet}query {query!r}: {label!r:.80} is not a label: {error}"
+            ) from None
     return rows
 
 
@@ -80,5 +82,5 @@ def _is_missing(label: Any) -> bool:
         return not equal
     except TypeError:  # NA is neither
         return True
-    except ValueError:  # an array, which is no label
+    except ValueError:  # an array, which is not a label
         return False

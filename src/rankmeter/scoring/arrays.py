@@ -229,7 +229,7 @@ def evaluate_rankings(
     Raises
     ------
     TypeError
-        For ids that are no integers, or an array of the wrong dtype.
+        For ids that are not integers, or an array of the wrong dtype.
     ValueError
         For numbers of rows that differ, an id that stands twice in a row, is negative or stands
         behind `pad`, an ``indptr`` that falls or ends outside, a column that is judged twice, and

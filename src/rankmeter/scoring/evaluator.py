@@ -44,7 +44,7 @@ class Evaluator:
     OSError
         If a file cannot be read.
     TypeError
-        If `qrels` is no mapping of mappings, or a grade is no number.
+        If `qrels` is not a mapping of mappings, or a grade is not a number.
     ValueError
         If `qrels` or `metrics` is empty, a metric is unknown, or a grade is not finite or has no
         gain.

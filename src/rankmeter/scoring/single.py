@@ -50,7 +50,7 @@ def recall_at_k(
     Raises
     ------
     TypeError
-        If `ranked` is no sequence of ids, or a grade is no number.
+        If `ranked` is not a sequence of ids, or a grade is not a number.
     ValueError
         If an id stands twice, `k` is below 1, or a grade is not finite.
 
@@ -96,7 +96,7 @@ def precision_at_k(
     Raises
     ------
     TypeError
-        If `ranked` is no sequence of ids, or a grade is no number.
+        If `ranked` is not a sequence of ids, or a grade is not a number.
     ValueError
         If an id stands twice, `k` is below 1, or a grade is not finite.
 
@@ -142,7 +142,7 @@ def hit_at_k(
     Raises
     ------
     TypeError
-        If `ranked` is no sequence of ids, or a grade is no number.
+        If `ranked` is not a sequence of ids, or a grade is not a number.
     ValueError
         If an id stands twice, `k` is below 1, or a grade is not finite.
 
@@ -188,7 +188,7 @@ def reciprocal_rank(
     Raises
     ------
     TypeError
-        If `ranked` is no sequence of ids, or a grade is no number.
+        If `ranked` is not a sequence of ids, or a grade is not a number.
     ValueError
         If an id stands twice, `k` is below 1, or a grade is not finite.
 
@@ -234,7 +234,7 @@ def average_precision(
     Raises
     ------
     TypeError
-        If `ranked` is no sequence of ids, or a grade is no number.
+        If `ranked` is not a sequence of ids, or a grade is not a number.
     ValueError
         If an id stands twice, `k` is below 1, or a grade is not finite.
 
@@ -290,7 +290,7 @@ def ndcg_at_k(
     Raises
     ------
     TypeError
-        If `ranked` is no sequence of ids, or a grade is no number.
+        If `ranked` is not a sequence of ids, or a grade is not a number.
     ValueError
         If an id stands twice, `k` is below 1, a grade is not finite, is over 1023 with exponential
         gain, or is missing from the mapping.
@@ -348,7 +348,7 @@ def retrieval_metrics(
     Raises
     ------
     TypeError
-        If `ranked` is no sequence of ids, or a grade is no number.
+        If `ranked` is not a sequence of ids, or a grade is not a number.
     ValueError
         If an id stands twice, `k` is below 1, or a grade is not finite.
 

@@ -72,12 +72,12 @@ def write_run(
     OSError
         If the file cannot be written.
     TypeError
-        If `run` is no mapping of mappings or sequences, an id is neither ``str`` nor an integer,
-        or a score is no number.
+        If `run` is not a mapping of mappings or sequences, an id is neither ``str`` nor an integer,
+        or a score is not a number.
     ValueError
-        If the run holds no query, a score is NaN or an integer that is no double, an id stands
+        If the run holds no query, a score is NaN or an integer that is not a double, an id stands
         twice for one query, two queries are written alike, or the format cannot hold something: an
-        id that is no column of text, a query without documents.
+        id that cannot be a column of text, a query without documents.
 
     Notes
     -----
@@ -147,10 +147,10 @@ def write_qrels(
     ImportError, OSError
         As for `write_run`.
     TypeError
-        If `qrels` is no mapping of mappings, an id is neither ``str`` nor an integer, or a grade
-        is no number.
+        If `qrels` is not a mapping of mappings, an id is neither ``str`` nor an integer, or a grade
+        is not a number.
     ValueError
-        If the qrels hold no query, a grade is not finite or an integer that is no double, two
+        If the qrels hold no query, a grade is not finite or an integer that is not a double, two
         documents of a query or two queries are written alike, or the format cannot hold
         something, as for `write_run`.
 
@@ -239,7 +239,7 @@ def _text(given: Any, what: str) -> str:
         return str.__str__(given)  # what it holds, however its class shows it
     if isinstance(given, (int, np.integer)) and not isinstance(given, (bool, np.timedelta64)):
         return str(int(given))
-    raise TypeError(f"{what} {given!r} is no id: it must be str or an integer")
+    raise TypeError(f"{what} {given!r} is not an id: it must be str or an integer")
 
 
 def _number(given: Any, noun: str, document: str, where: str) -> float:
@@ -251,12 +251,12 @@ def _number(given: Any, noun: str, document: str, where: str) -> float:
         exact = not isinstance(given, (int, np.integer)) or int(number) == int(given)
     except TypeError:
         raise TypeError(
-            f"{where}the {noun} of document {document!r} is no number: {given!r}"
+            f"{where}the {noun} of document {document!r} is not a number: {given!r}"
         ) from None
     except OverflowError:
         exact = False
     if not exact:
-        raise ValueError(f"{where}the {noun} of document {document!r} is no double: {given!r}")
+        raise ValueError(f"{where}the {noun} of document {document!r} is not a double: {given!r}")
     return number
 
 
@@ -353,7 +353,7 @@ def _columns(entry: _Entry) -> tuple[bytes, list[bytes]]:
 def _column(text: str, what: str, hint: str = _HINT) -> bytes:
     if not text or _NO_COLUMN.search(text):
         holds = "holds a blank or NUL" if text else "is empty"
-        raise ValueError(f"{what} {holds}, so it is no column of TREC's format{hint}")
+        raise ValueError(f"{what} {holds}, so it cannot be a column of TREC's format{hint}")
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -503,7 +503,7 @@ def _batches(
         for text in (query, *ids):
             if not text.isascii() and _SURROGATE.search(text):
                 raise ValueError(
-                    f"query {query!r}: the id {text!r} holds a surrogate, so it is no text of "
+                    f"query {query!r}: the id {text!r} holds a surrogate, so it is not text for "
                     f"Parquet{_HINT}"
                 )
         queries += [query] * len(ids)
