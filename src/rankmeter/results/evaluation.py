@@ -101,7 +101,7 @@ class Evaluation:
         self._numbered = numbered  # the ids are places of rows, and nobody's names
         self.integer_ids = integers  # the ids are text, and were integers of a table or of JSON
         self.metrics = tuple(metrics)
-        self.named_metrics = metrics
+        self.named_metrics = dict(metrics)  # a copy: the one that is given may be shared
         self.values = values
         self.coverage = coverage
         self._lowest = lowest

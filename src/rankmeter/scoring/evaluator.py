@@ -79,12 +79,10 @@ class Evaluator:
         errors: Errors = "raise",
     ) -> None:
         named, compiled = compile_metrics(metrics)
-        #: What each of the metrics stands for.
-        self.named_metrics: Mapping[str, Metric] = named
+        self.named_metrics = dict(named)  # what each of them stands for
         self.metrics = tuple(named)
         reading = Reading.checked(format, columns, errors)
-        #: The judgments, as the doors know them.
-        self.judged: Judged = open_judgments(qrels, compiled, reading)
+        self.judged = open_judgments(qrels, compiled, reading)  # as the doors know them
         self.query_ids = self.judged.queries
 
     def __reduce__(self) -> Never:
