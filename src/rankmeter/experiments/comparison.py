@@ -45,8 +45,6 @@ _CORRECTION_NAMES = {
 class Settings(NamedTuple):
     """How evaluations were compared; see `compare`."""
 
-    __module__ = "rankmeter"
-
     test: Test
     correction: Correction
     alpha: float
@@ -54,6 +52,9 @@ class Settings(NamedTuple):
     draws: int
     seed: int
     missing: Missing
+
+
+Settings.__module__ = "rankmeter"
 
 
 @dataclass(frozen=True)

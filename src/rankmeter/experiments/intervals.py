@@ -24,12 +24,13 @@ class Interval(NamedTuple):
     how : {"binomial", "bootstrap"}
     """
 
-    __module__ = "rankmeter"
-
     mean: float
     low: float
     high: float
     how: Literal["binomial", "bootstrap"]
+
+
+Interval.__module__ = "rankmeter"
 
 
 class Intervals(dict[str, Interval]):

@@ -26,14 +26,15 @@ class Coverage(NamedTuple):
         ones. Otherwise 0.
     """
 
-    __module__ = "rankmeter"
-
     judged: int
     evaluated: int
     missing: int
     unjudged: int
     no_relevant: int
     unmatched: int = 0
+
+
+Coverage.__module__ = "rankmeter"
 
 
 def lost_text(query: Any, judged: Any, retrieved: Any) -> str:

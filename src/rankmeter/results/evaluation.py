@@ -497,10 +497,11 @@ class Bounds(NamedTuple):
         equal scores, where every metric may choose an order of its own.
     """
 
-    __module__ = "rankmeter"
-
     lowest: Evaluation
     highest: Evaluation
+
+
+Bounds.__module__ = "rankmeter"
 
 
 def concat(evaluations: Iterable[Evaluation]) -> Evaluation:
