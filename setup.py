@@ -49,14 +49,15 @@ if CHECKS:
 
 extensions = [
     Extension(
-        "rankmeter._core." + source.stem,
+        ".".join(source.relative_to("src").with_suffix("").parts),
         [source.as_posix()],
-        depends=[header.as_posix() for header in sorted(CORE.glob("*.h"))],
+        depends=[header.as_posix() for header in sorted(CORE.rglob("*.h"))],
+        include_dirs=[CORE.as_posix()],
         extra_compile_args=FLAGS,
         define_macros=MACROS,
         undef_macros=["NDEBUG"] if CHECKS else [],
     )
-    for source in sorted(CORE.glob("*.pyx"))
+    for source in sorted(CORE.rglob("*.pyx"))
 ]
 if not extensions:
     sys.exit("the Cython sources in src/rankmeter/_core are missing: nothing to build")

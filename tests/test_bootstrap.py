@@ -12,7 +12,7 @@ from draws import drawn_rows, middle, quantile, sampled_means
 from made import evaluation
 
 import rankmeter as rm
-from rankmeter._core.resampling import WIDE, bootstrap_sums
+from rankmeter._core.experiments.resampling import WIDE, bootstrap_sums
 from rankmeter.statistics import bootstrap
 from rankmeter.statistics.bootstrap import bootstrap_intervals, corrected_ends, percentile_ends
 

@@ -18,7 +18,7 @@ from commands import Runner, cells
 from readers import read_qrels, read_run
 
 import rankmeter as rm
-from rankmeter._core.rows import PARAMETERS
+from rankmeter._core.metrics.rows import PARAMETERS
 from rankmeter.cli.commands import DEFAULT_METRICS
 from rankmeter.doors.facet_files import read_facets
 from rankmeter.naming.rows import METRICS

@@ -21,7 +21,7 @@ from outcomes import alike, outcome, same
 from readers import read_qrels, read_run
 
 import rankmeter as rm
-from rankmeter._core.columns import Columns, Rows, last_query, number_of
+from rankmeter._core.doors.columns import Columns, Rows, last_query, number_of
 from rankmeter.doors import text as texts
 from rankmeter.naming.parsing import compile_metrics
 

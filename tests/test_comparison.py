@@ -17,7 +17,7 @@ import pytest
 from made import evaluation
 
 import rankmeter as rm
-from rankmeter._core.resampling import flip_all_signs, flip_signs
+from rankmeter._core.experiments.resampling import flip_all_signs, flip_signs
 from rankmeter.statistics.significance import MOST_ENUMERATED, adjusted, differences_of, outcomes_of
 
 

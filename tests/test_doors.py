@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rankmeter as rm
-from rankmeter._core.mappings import Judgments
+from rankmeter._core.doors.mappings import Judgments
 from rankmeter.naming.parsing import compile_metrics
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from rankmeter._core.kernels import Metrics
-from rankmeter._core.mappings import Judgments
+from rankmeter._core.doors.mappings import Judgments
+from rankmeter._core.driver import Metrics
 from rankmeter.naming.parsing import parse
 from rankmeter.naming.rows import METRICS
 

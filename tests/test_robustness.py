@@ -22,7 +22,10 @@ import numpy as np
 import pytest
 
 import rankmeter as rm
-from rankmeter._core import columns, ids, kernels, mappings, resampling, rounded, rows
+from rankmeter._core import driver, ids, rounded
+from rankmeter._core.doors import columns, mappings
+from rankmeter._core.experiments import resampling
+from rankmeter._core.metrics import rows
 from rankmeter.naming.parsing import PARAMETERS, compile_metrics
 from rankmeter.naming.rows import METRICS as ROWS
 
@@ -793,10 +796,10 @@ NUMBERS = [0.0, -0.0, -1.0, math.inf, -math.inf, math.nan]
 @pytest.mark.parametrize(
     "call",
     [
-        lambda none: kernels.Metrics([(none, 5, {})]),
-        lambda none: kernels.Metrics([(MADE_OF_NOTHING, None, {})]),
-        lambda none: kernels.Metrics([(ROWS["map"], None, none)]),
-        lambda none: kernels.Metrics(none),
+        lambda none: driver.Metrics([(none, 5, {})]),
+        lambda none: driver.Metrics([(MADE_OF_NOTHING, None, {})]),
+        lambda none: driver.Metrics([(ROWS["map"], None, none)]),
+        lambda none: driver.Metrics(none),
         lambda none: mappings.score_one(
             MADE_OF_NOTHING, ["a"], {"a": 1}, None, 1, "linear", "log2", "error"
         ),

@@ -11,8 +11,8 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, qsort
 from libc.string cimport memcpy, memset
 
+from rankmeter._core.driver cimport find_bounds, score, score_expected
 from rankmeter._core.ids cimport Slot
-from rankmeter._core.kernels cimport find_bounds, score, score_expected
 from rankmeter._core.memory cimport allocate
 from rankmeter._core.query cimport Group, Plan, Query, Values
 

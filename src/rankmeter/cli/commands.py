@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rankmeter._core.rows import PARAMETERS
+from rankmeter._core.metrics.rows import PARAMETERS
 from rankmeter.cli.compare import add_compare
 from rankmeter.cli.input import (
     DEFAULT_METRICS,

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rankmeter._core.columns import Columns
+from rankmeter._core.doors.columns import Columns
 from rankmeter.compat.trec_measures import (
     MEASURES,
     NICKNAMES,

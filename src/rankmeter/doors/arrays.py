@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter._core.arrays import Judgments, Rows
+from rankmeter._core.doors.arrays import Judgments, Rows
 from rankmeter._core.ids import check_ids, listed
 
 Array = npt.NDArray[Any]

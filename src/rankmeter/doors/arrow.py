@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankmeter._core.columns import Rows
+from rankmeter._core.doors.columns import Rows
 from rankmeter.doors.integers import Integers
 from rankmeter.doors.mistakes import Mistakes
 from rankmeter.doors.rows import CheckedRows, chosen

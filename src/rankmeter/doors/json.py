@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from rankmeter._core.columns import Rows
+from rankmeter._core.doors.columns import Rows
 from rankmeter.doors.integers import NO_INTEGERS, Integers
 from rankmeter.doors.mistakes import Mistakes
 from rankmeter.doors.rows import CheckedRows, chosen

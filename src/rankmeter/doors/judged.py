@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from rankmeter._core.columns import Columns
+from rankmeter._core.doors.columns import Columns
+from rankmeter._core.doors.mappings import Judgments
+from rankmeter._core.driver import Metrics
 from rankmeter._core.ids import decimal_text, with_text_keys
-from rankmeter._core.kernels import Metrics
-from rankmeter._core.mappings import Judgments
 from rankmeter.arguments import check_mapping
 from rankmeter.doors.how import How, Reading
 from rankmeter.doors.integers import NO_INTEGERS, Integers, Kinds, judgments_as_text, kinds_of

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
-from rankmeter._core.columns import Columns, Rows
+from rankmeter._core.doors.columns import Columns, Rows
+from rankmeter._core.doors.mappings import Judgments
+from rankmeter._core.driver import Metrics
 from rankmeter._core.ids import add_types
-from rankmeter._core.kernels import Metrics
-from rankmeter._core.mappings import Judgments
 from rankmeter.doors.arrow import Table
 from rankmeter.doors.integers import NO_INTEGERS, Integers
 from rankmeter.doors.json import Json, JsonRows, first_object, is_line, is_row

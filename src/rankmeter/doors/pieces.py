@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter._core.columns import Columns, Rows
+from rankmeter._core.doors.columns import Columns, Rows
 from rankmeter.doors.how import How
 from rankmeter.doors.mistakes import Mistakes
 from rankmeter.doors.opening import Columnar

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankmeter._core.columns import LONGEST_LINE, Rows, last_query, number_of
+from rankmeter._core.doors.columns import LONGEST_LINE, Rows, last_query, number_of
 from rankmeter.doors.facet_files import QUERY_COLUMN
 from rankmeter.doors.integers import NO_INTEGERS
 from rankmeter.doors.mistakes import Mistakes, count, shown

@@ -110,7 +110,7 @@ def fuse(
     >>> rm.fuse({"dense": dense, "bm25": bm25}, "wsum", {"dense": 0.5, "bm25": 0.5}, depth=2)
     {'q': {'b': 0.875, 'a': 0.5}}
     """
-    from rankmeter._core.fusion import fuse as core_fuse  # not everybody fuses
+    from rankmeter._core.experiments.fusion import fuse as core_fuse  # not everybody fuses
 
     recipe = recipe_of(method, norm, k)
     if depth is not None and (isinstance(depth, bool) or not isinstance(depth, (int, np.integer))):

@@ -357,7 +357,7 @@ def _mixture(
     qrels: Any,
 ) -> Any:
     """Prepare all of it; None where that cannot be done."""
-    from rankmeter._core.fusion import Mixture
+    from rankmeter._core.experiments.fusion import Mixture
 
     judged = scorer.judged
     if isinstance(judged, RowJudgments):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any
 
-from rankmeter._core.kernels import Metrics
-from rankmeter._core.rows import PARAMETERS
+from rankmeter._core.driver import Metrics
+from rankmeter._core.metrics.rows import PARAMETERS
 from rankmeter.naming.rows import METRICS
 from rankmeter.naming.spellings import unknown_metric
 

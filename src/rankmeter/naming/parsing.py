@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Protocol, cast
 
-from rankmeter._core.kernels import Metrics
-from rankmeter._core.rows import PARAMETERS
+from rankmeter._core.driver import Metrics
+from rankmeter._core.metrics.rows import PARAMETERS
 from rankmeter.naming.metric import Metric, gains_of
 from rankmeter.naming.rows import METRICS
 from rankmeter.naming.spellings import LEVEL, from_elsewhere, unknown_metric

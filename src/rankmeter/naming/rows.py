@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from rankmeter._core.kernels import METRICS as _ROWS
-from rankmeter._core.rows import Row
+from rankmeter._core.driver import METRICS as _ROWS
+from rankmeter._core.metrics.rows import Row
 
 METRICS: Mapping[str, Row] = MappingProxyType({row.name: row for row in _ROWS})
 """Every metric, by name."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from rankmeter._core.kernels import METRICS as _ROWS
-from rankmeter._core.rows import Row
+from rankmeter._core.driver import METRICS as _ROWS
+from rankmeter._core.metrics.rows import Row
 from rankmeter.naming.rows import METRICS
 
 LEVEL = re.compile(r"-l([0-9]+)\s*$")  # of relevance, in ranx

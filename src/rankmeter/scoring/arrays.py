@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankmeter._core import arrays as core
-from rankmeter._core.arrays import Rows
+from rankmeter._core.doors import arrays as core
+from rankmeter._core.doors.arrays import Rows
 from rankmeter.doors.arrays import (
     LARGEST_ID,
     Array,

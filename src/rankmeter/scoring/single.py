@@ -6,8 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from rankmeter._core.kernels import Metrics
-from rankmeter._core.mappings import score_all, score_one
+from rankmeter._core.doors.mappings import score_all, score_one
+from rankmeter._core.driver import Metrics
 from rankmeter.naming.rows import METRICS
 
 Ranked = Sequence[Hashable] | Any

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankmeter._core.resampling import LANES, WIDE, bootstrap_sums
+from rankmeter._core.experiments.resampling import LANES, WIDE, bootstrap_sums
 from rankmeter._core.rounded import exact_sums, exponential_of, logarithms
 from rankmeter.statistics.distributions import bisected, normal_cdf
 

@@ -160,7 +160,7 @@ def _randomisation(differences: Floats, sizes: Floats, draws: int, seed: int) ->
     p_values = [1.0] * len(counts)
     for column, count in enumerate(counts):
         if 0 < count <= MOST_ENUMERATED:
-            from rankmeter._core.resampling import flip_all_signs
+            from rankmeter._core.experiments.resampling import flip_all_signs
 
             chosen = whole[differing[:, column], column]
             p_values[column] = flip_all_signs(chosen, int(thresholds[column])) / 2.0 ** (count - 1)
@@ -198,7 +198,7 @@ def _integers(
 def _draw(
     whole: npt.NDArray[np.int64], thresholds: npt.NDArray[np.int64], draws: int, seed: int
 ) -> list[int]:
-    from rankmeter._core.resampling import LANES, ROWS_A_WORD, flip_signs
+    from rankmeter._core.experiments.resampling import LANES, ROWS_A_WORD, flip_signs
 
     changed = whole[(whole != 0).any(axis=1)]  # the others need no sign
     rows, columns = changed.shape

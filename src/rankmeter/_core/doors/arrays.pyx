@@ -15,8 +15,8 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, qsort
 from libc.string cimport memset
 
+from rankmeter._core.driver cimport Metrics, complain, complaint
 from rankmeter._core.ids cimport Probe, Table, look_for, next_alike, put, tag_of_word
-from rankmeter._core.kernels cimport Metrics, complain, complaint
 from rankmeter._core.memory cimport allocate
 from rankmeter._core.query cimport Plan, Query, Values
 from rankmeter._core.ranks cimport (

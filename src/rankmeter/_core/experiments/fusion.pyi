@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import disjoint_base
 
-from rankmeter._core.kernels import Metrics
+from rankmeter._core.driver import Metrics
 
 SCALES: dict[str | None, int]
 

@@ -4,7 +4,7 @@ from typing import Any, Self, TypeAlias
 
 from typing_extensions import disjoint_base
 
-from rankmeter._core.rows import Row
+from rankmeter._core.metrics.rows import Row
 
 _Specification: TypeAlias = tuple[Row, int | None, dict[str, Any]]
 

@@ -1,8 +1,8 @@
 """Metrics that do not depend on the order, and counts. See rank_based.pyx for what kernels are."""
 
-from rankmeter._core.formulas cimport ratio, relevant_judged, relevant_retrieved
+from rankmeter._core.metrics.formulas cimport ratio, relevant_judged, relevant_retrieved
+from rankmeter._core.metrics.rows cimport row
 from rankmeter._core.query cimport JUDGED, RELEVANT, Params, Query
-from rankmeter._core.rows cimport row
 
 
 cdef double set_precision(const Query *query, const Params *params) noexcept nogil:

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import disjoint_base
 
-from rankmeter._core.kernels import Metrics
-from rankmeter._core.rows import Row
+from rankmeter._core.driver import Metrics
+from rankmeter._core.metrics.rows import Row
 
 @disjoint_base
 class Judgments:

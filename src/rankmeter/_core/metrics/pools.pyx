@@ -4,9 +4,9 @@ A document is judged if its grade is 0 or more. A negative grade stands for a do
 that nobody has judged, as in the qrels of inferred average precision.
 """
 
-from rankmeter._core.formulas cimport not_relevant_judged, ratio, relevant_judged, within
+from rankmeter._core.metrics.formulas cimport not_relevant_judged, ratio, relevant_judged, within
+from rankmeter._core.metrics.rows cimport row
 from rankmeter._core.query cimport JUDGED, Group, Params, Query
-from rankmeter._core.rows cimport row
 
 cdef double EPSILON = 0.00001           # that of trec_eval
 

@@ -8,12 +8,12 @@ presence of tied scores, ECIR 2008). The rows stand at the end.
 
 from libc.math cimport floor, round
 
-from rankmeter._core.formulas cimport (
+from rankmeter._core.metrics.formulas cimport (
     expected_found, ratio, relevant_found, relevant_judged, relevant_tied, within,
 )
+from rankmeter._core.metrics.rows cimport row
 from rankmeter._core.query cimport FIRST_RELEVANT, PY_SSIZE_T_MAX, RELEVANT, Group, Params, Query
 from rankmeter._core.rounded cimport log_of
-from rankmeter._core.rows cimport row
 
 cdef double DEEPEST = PY_SSIZE_T_MAX // 2       # no ranking is longer, in 32 bits or 64
 

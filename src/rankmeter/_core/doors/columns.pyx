@@ -12,8 +12,8 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport free, qsort
 from libc.string cimport memchr, memcmp, memcpy, memset
 
+from rankmeter._core.driver cimport Metrics, check_shapes, complain, complaint, score_empty
 from rankmeter._core.ids cimport Probe, Slot, Table, look_for, mix_bytes, next_alike, put
-from rankmeter._core.kernels cimport Metrics, check_shapes, complain, complaint, score_empty
 from rankmeter._core.memory cimport allocate, reallocate
 from rankmeter._core.query cimport Plan, Query, Values
 from rankmeter._core.ranks cimport (
@@ -25,7 +25,7 @@ from rankmeter._core.ranks cimport (
 cdef extern from "thresholds.h":
     Py_ssize_t threshold "RANKMETER_THRESHOLD" (Py_ssize_t usual) noexcept nogil
 
-cdef extern from "decimal.h":
+cdef extern from "doors/decimal.h":
     bint rankmeter_decimal(const char *text, Py_ssize_t length, double *number) noexcept nogil
 
 

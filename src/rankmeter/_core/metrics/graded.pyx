@@ -1,9 +1,9 @@
 """Metrics of graded relevance. See rank_based.pyx for what kernels are."""
 
-from rankmeter._core.formulas cimport dcg, discount_at, gain_of, ideal_dcg, ratio, within
+from rankmeter._core.metrics.formulas cimport dcg, discount_at, gain_of, ideal_dcg, ratio, within
+from rankmeter._core.metrics.rows cimport row
 from rankmeter._core.query cimport GAINS, GRADES, MAPPED, Group, Params, Query
 from rankmeter._core.rounded cimport exp2_of, exp2m1, log2_of
-from rankmeter._core.rows cimport row
 
 
 cdef double ndcg(const Query *query, const Params *params) noexcept nogil:

@@ -19,20 +19,20 @@ from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, qsort
 from libc.string cimport memcpy, memset
 
-from rankmeter._core.containers cimport (
+from rankmeter._core.doors.containers cimport (
     BATCH, EXACT_INTEGERS, Py_EQ, PyFloat_Type, PyListObject, PyObject_RichCompareBool, number_of,
     prefetch, read_double, read_integer,
+)
+from rankmeter._core.driver cimport (
+    Metrics, check_shapes, complain, complaint, plan_of, score_empty, start_task,
 )
 from rankmeter._core.ids cimport (
     Probe, Table, all_text, any_escaped, decimal_text, is_exact_id, is_integer, keys_of, look_for,
     next_alike, no_id, put, tag_of, why_no_id,
 )
-from rankmeter._core.kernels cimport (
-    Metrics, check_shapes, complain, complaint, plan_of, score_empty, start_task,
-)
 from rankmeter._core.memory cimport allocate, reallocate
+from rankmeter._core.metrics.rows cimport Row, set_parameter
 from rankmeter._core.query cimport Plan, Query, Task, Values
-from rankmeter._core.rows cimport Row, set_parameter
 from rankmeter._core.ranks cimport (
     BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Ties, any_relevant, any_tied, finish, open_table,
     place_found, places_by_grade, release, reserve_judged, reserve_scores, score_found, start,

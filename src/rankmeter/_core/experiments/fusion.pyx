@@ -17,15 +17,15 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport free, qsort
 from libc.string cimport memcpy, memset
 
-from rankmeter._core.containers cimport (
+from rankmeter._core.doors.containers cimport (
     BATCH, EXACT_INTEGERS, Py_EQ, PyFloat_Type, PyListObject, PyObject_RichCompareBool, number_of,
     prefetch, read_double, read_integer,
 )
+from rankmeter._core.driver cimport Metrics
 from rankmeter._core.ids cimport (
     Probe, Slot, Table, any_escaped, is_ascii, is_exact_id, is_integer, keys_of, kinds_mismatch,
     kinds_of, look_for, next_alike, no_id, put, tag_of, why_no_id,
 )
-from rankmeter._core.kernels cimport Metrics
 from rankmeter._core.memory cimport allocate
 from rankmeter._core.query cimport Query, Values
 from rankmeter._core.ranks cimport (

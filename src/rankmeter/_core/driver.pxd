@@ -1,5 +1,5 @@
+from rankmeter._core.metrics.rows cimport Row
 from rankmeter._core.query cimport Plan, Query, Task, Values
-from rankmeter._core.rows cimport Row
 
 
 cdef class Metrics:

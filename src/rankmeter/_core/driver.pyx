@@ -1,22 +1,24 @@
 """From metrics to numbers: one loop over the kernels of the metrics that are asked for.
 
-The kernels and their rows stand in rank_based.pyx, graded.pyx, sets.pyx and pools.pyx.
+The kernels and their rows stand in the folder of metrics.
 """
 
 from libc.math cimport INFINITY, NAN, isfinite
 from libc.stdlib cimport free
 from libc.string cimport memset
 
-from rankmeter._core.formulas cimport gain_of, ideal_dcg
 from rankmeter._core.memory cimport allocate
+from rankmeter._core.metrics.formulas cimport gain_of, ideal_dcg
+from rankmeter._core.metrics.rows cimport (
+    SMALLEST_POSITIVE, Row, read_gains, set_cutoff, set_parameter,
+)
 from rankmeter._core.query cimport (
     EXPONENTIAL, FIRST_RELEVANT, GAINS, GRADES, JUDGED, MAPPED, PY_SSIZE_T_MAX, Group, Params, Plan,
     Query, Task, Values,
 )
 from rankmeter._core.rounded cimport discounts
-from rankmeter._core.rows cimport SMALLEST_POSITIVE, Row, read_gains, set_cutoff, set_parameter
 
-from rankmeter._core import graded, pools, rank_based, sets
+from rankmeter._core.metrics import graded, pools, rank_based, sets
 
 METRICS = (*rank_based.ROWS, *graded.ROWS, *sets.ROWS, *pools.ROWS)
 

@@ -1,0 +1,1 @@
+"""From what callers hold to the record of each query."""

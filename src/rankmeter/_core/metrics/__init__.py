@@ -1,0 +1,1 @@
+"""The metrics: what one is, and the formulas."""
