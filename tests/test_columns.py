@@ -21,7 +21,8 @@ from outcomes import alike, outcome, same
 from readers import read_qrels, read_run
 
 import rankmeter as rm
-from rankmeter._core.doors.columns import Columns, Rows, last_query, number_of
+from rankmeter._core.doors.columns import JudgedRows
+from rankmeter._core.doors.text_rows import TextRows, last_query, number_of
 from rankmeter.doors import text as texts
 from rankmeter.naming.parsing import compile_metrics
 
@@ -551,10 +552,10 @@ def test_mutated_texts_do_not_crash(data: st.DataObject) -> None:
     alike(ours, expected)
 
 
-def rows(text: bytes, side: str = "run", length: int | None = None) -> Rows:
+def rows(text: bytes, side: str = "run", length: int | None = None) -> TextRows:
     layout = {"run": (True, True, True), "qrels": (True, False, False)}[side]
     second, fourth, more = layout
-    return Rows.of_lines(
+    return TextRows.of_lines(
         np.frombuffer(text, np.uint8),
         len(text) if length is None else length,
         ignored_second=second,
@@ -566,7 +567,7 @@ def rows(text: bytes, side: str = "run", length: int | None = None) -> Rows:
 
 def test_the_core_refuses_arrays_of_the_wrong_shape() -> None:
     metrics = compile_metrics("mrr")[1]
-    columns = Columns(rows(GOOD_QRELS, "qrels"), metrics)
+    columns = JudgedRows(rows(GOOD_QRELS, "qrels"), metrics)
     right = (np.zeros((3, 1, 1)), np.zeros(1, np.uint8))
     for values, marks in ((np.zeros((1, 1, 1)), right[1]), (right[0], np.zeros(2, np.uint8))):
         with pytest.raises(ValueError, match="shape"):
@@ -574,8 +575,8 @@ def test_the_core_refuses_arrays_of_the_wrong_shape() -> None:
     for length in (-1, len(GOOD_RUN) + 1):
         with pytest.raises(ValueError, match="not so long"):
             rows(GOOD_RUN, length=length)
-    assert not Columns(rows(b"", "qrels"), metrics).usual
-    nothing = Columns(rows(b"", "qrels"), metrics)
+    assert not JudgedRows(rows(b"", "qrels"), metrics).usual
+    nothing = JudgedRows(rows(b"", "qrels"), metrics)
     for call, arguments in (
         (nothing.evaluate, (rows(GOOD_RUN), "docid", *right, [])),
         (nothing.score_missing, right),
@@ -596,24 +597,24 @@ def test_the_core_refuses_columns_that_do_not_fit() -> None:
     data, numbers = np.frombuffer(b"qa", np.uint8), np.ones(1)
     good = np.array([0, 1], np.int64)
     with pytest.raises(ValueError, match="different lengths"):
-        Rows.of_columns(np.array([0, 1, 2], np.int64), data, good, data, numbers)
+        TextRows.of_columns(np.array([0, 1, 2], np.int64), data, good, data, numbers)
     with pytest.raises(ValueError, match="different lengths"):
-        Rows.of_columns(good[:1], data, good, data, numbers)
+        TextRows.of_columns(good[:1], data, good, data, numbers)
     for bad in ([0, 3], [-1, 1], [2, 1], [3, 3]):
-        rows = Rows.of_columns(good, data, np.array(bad, np.int64), data, numbers)
+        rows = TextRows.of_columns(good, data, np.array(bad, np.int64), data, numbers)
         with pytest.raises(ValueError, match="do not lie in its data"):
-            Columns(rows, metrics)
-    assert Columns(Rows.of_columns(good, data, good + 1, data, numbers), metrics).mapping() == {
-        "q": {"a": 1.0}
-    }
+            JudgedRows(rows, metrics)
+    assert JudgedRows(
+        TextRows.of_columns(good, data, good + 1, data, numbers), metrics
+    ).mapping() == {"q": {"a": 1.0}}
 
 
 def test_borders_of_queries() -> None:
     names = [b"a", b"a", b"bb", b"bb", b"c"]
     offsets = np.array([0, 1, 2, 4, 6, 7], np.int64)
     data = np.frombuffer(b"".join(names), np.uint8)
-    rows = Rows.of_columns(offsets, data, offsets, data, np.zeros(5))
+    rows = TextRows.of_columns(offsets, data, offsets, data, np.zeros(5))
     assert [rows.border(i) for i in range(-1, 7)] == [2, 2, 2, 2, 4, 4, 5, 5]
     assert [rows.border(i, backwards=True) for i in range(-1, 7)] == [0, 0, 0, 2, 2, 4, 4, 4]
-    none = Rows.of_columns(offsets[:1], data, offsets[:1], data, np.zeros(0))
+    none = TextRows.of_columns(offsets[:1], data, offsets[:1], data, np.zeros(0))
     assert none.border(1) == none.border(0, backwards=True) == 0

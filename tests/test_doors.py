@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rankmeter as rm
-from rankmeter._core.doors.mappings import Judgments
+from rankmeter._core.doors.mappings import JudgedMappings
 from rankmeter.naming.parsing import compile_metrics
 
 
@@ -32,7 +32,7 @@ def test_the_record_holds_every_judged_document(ties: str, n_judged: int, levels
     pool = [f"d{i}" for i in range(600)]
     judged = {d: rng.randint(-1, 3) for d in rng.sample(pool, n_judged)}
     run = {d: float(rng.randrange(levels)) for d in rng.sample(pool, 300)}
-    judgments = Judgments({"q": judged}, compile_metrics("map")[1], keep_all=True)
+    judgments = JudgedMappings({"q": judged}, compile_metrics("map")[1], keep_all=True)
     record = judgments.describe(0, run, ties)
     ranks, grades = naive_record(judged, run, by_id=ties == "docid")
     assert (record["ranks"], record["grades"]) == (ranks, grades)

@@ -24,7 +24,7 @@ from outcomes import alike, outcome, refused, same
 from readers import read_qrels, read_run
 
 import rankmeter as rm
-from rankmeter._core.doors.columns import LONGEST_LINE
+from rankmeter._core.doors.text_rows import LONGEST_LINE
 from rankmeter.cli.commands import main
 from rankmeter.doors import json as json_files
 from rankmeter.doors import source as files

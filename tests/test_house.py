@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,7 +30,21 @@ FOLDERS = (
     "arguments",
     "_core",
 )
+# The same within what is compiled.
+CORE = (
+    "experiments",
+    "doors",
+    "ranks",
+    "scratch",
+    "driver",
+    "metrics",
+    "rounded",
+    "ids",
+    "query",
+    "memory",
+)
 AT_THE_TOP = {"__init__.py", "__main__.py", "arguments.py", "py.typed"}
+COMPILED_IMPORT = re.compile(r"^ *from rankmeter\._core\.(\w+).* c?import", re.MULTILINE)
 LONGEST = 600  # lines
 # Of named tuples and enumerations, with an underscore so that they are no fields.
 NOT_PRIVATE = {"_asdict", "_replace", "_fields", "_make", "_core"}
@@ -128,10 +143,22 @@ def test_private_names_stay_in_their_file(house: Modules) -> None:
     assert not private_names(house)
 
 
+def test_arrows_point_down_in_what_is_compiled() -> None:
+    root = Path(rankmeter.__file__).with_name("_core")
+    for path in [*root.rglob("*.pxd"), *root.rglob("*.pyx")]:  # a wheel has the former alone
+        here = path.relative_to(root).with_suffix("").parts[0]
+        for there in COMPILED_IMPORT.findall(path.read_text("utf-8")):
+            assert CORE.index(here) <= CORE.index(there), f"{path.name} -> {there}"
+
+
 def test_no_module_is_too_long() -> None:
     root = Path(rankmeter.__file__).parent
-    long = {path.name: path.read_text("utf-8").count("\n") for path in root.rglob("*.py")}
-    assert not {name: lines for name, lines in long.items() if lines > LONGEST}
+    lines = {
+        path: path.read_text("utf-8").count("\n")
+        for path in root.rglob("*.p[yx]*")
+        if path.suffix in {".py", ".pyi", ".pyx", ".pxd"}
+    }
+    assert not {path: n for path, n in lines.items() if n > LONGEST}
 
 
 def test_the_top_holds_nothing_but_names() -> None:

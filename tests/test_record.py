@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rankmeter._core.doors.mappings import Judgments
+from rankmeter._core.doors.mappings import JudgedMappings
 from rankmeter._core.driver import Metrics
 from rankmeter.naming.parsing import parse
 from rankmeter.naming.rows import METRICS
@@ -22,7 +22,7 @@ FULL_DEPTH = [(METRICS["map"], None, {})]
 
 
 def record(judged: Any, ranking: Any, *, keep_all: bool = True, **options: str) -> dict[str, Any]:
-    judgments = Judgments({"q": judged}, Metrics(FULL_DEPTH), keep_all=keep_all)
+    judgments = JudgedMappings({"q": judged}, Metrics(FULL_DEPTH), keep_all=keep_all)
     return judgments.describe(0, ranking, **options)
 
 
@@ -99,7 +99,7 @@ def test_a_record_ends_where_no_metric_looks(
         whole = expected(judged, ranked)
         needed = sum(rank <= depth for rank in whole["ranks"])
         needed = max(needed, next((i for i, g in enumerate(whole["grades"], 1) if g >= first), 0))
-        judgments = Judgments({"q": judged}, Metrics(specifications), keep_all=True)
+        judgments = JudgedMappings({"q": judged}, Metrics(specifications), keep_all=True)
         for ranking in (run, ranked, UserDict(run)):
             found = judgments.describe(0, ranking, ties=ties)
             assert len(found["ranks"]) >= needed
@@ -157,7 +157,7 @@ def test_repeated_documents_are_counted_once(wrap: type, rng: random.Random) -> 
 def test_each_query_has_its_own_record(rng: random.Random) -> None:
     queries = [random_query(rng, rng.choice([0, 2, 12, 40]), str) for _ in range(50)]
     qrels = {f"q{i}": judged for i, (judged, _) in enumerate(queries)}
-    judgments = Judgments(qrels, Metrics(FULL_DEPTH), keep_all=True)
+    judgments = JudgedMappings(qrels, Metrics(FULL_DEPTH), keep_all=True)
     assert judgments.queries == tuple(qrels)
     for i, (judged, run) in enumerate(queries):
         assert judgments.describe(i, run) == expected(judged, sorted_run(run, "docid"))

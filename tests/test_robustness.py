@@ -23,7 +23,7 @@ import pytest
 
 import rankmeter as rm
 from rankmeter._core import driver, ids, rounded
-from rankmeter._core.doors import columns, mappings
+from rankmeter._core.doors import mappings, text_rows
 from rankmeter._core.experiments import resampling
 from rankmeter._core.metrics import rows
 from rankmeter.naming.parsing import PARAMETERS, compile_metrics
@@ -784,11 +784,11 @@ def test_options_that_are_unknown() -> None:
 # What nobody should call
 
 
-def _judgments() -> mappings.Judgments:
-    return mappings.Judgments({"q": {"a": 1}}, compile_metrics("map")[1])
+def _judgments() -> mappings.JudgedMappings:
+    return mappings.JudgedMappings({"q": {"a": 1}}, compile_metrics("map")[1])
 
 
-MADE_OF_NOTHING: Any = rows.Row.__new__(rows.Row)
+MADE_OF_NOTHING: Any = rows.MetricRow.__new__(rows.MetricRow)
 SHAPE = (3, 1, 1)
 NUMBERS = [0.0, -0.0, -1.0, math.inf, -math.inf, math.nan]
 
@@ -811,7 +811,7 @@ NUMBERS = [0.0, -0.0, -1.0, math.inf, -math.inf, math.nan]
         lambda none: _judgments().evaluate({"q": ["a"]}, "docid", "error", none, none),
         lambda none: _judgments().score_missing(none, none),
         lambda none: _judgments().mark_answerable(none),
-        lambda none: columns.number_of(none),
+        lambda none: text_rows.number_of(none),
         lambda none: ids.add_types([], none),
         lambda none: resampling.flip_all_signs(none, 0),
         lambda none: resampling.bootstrap_sums(none, 0, 1, 0, none),

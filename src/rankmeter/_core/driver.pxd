@@ -1,4 +1,4 @@
-from rankmeter._core.metrics.rows cimport Row
+from rankmeter._core.metrics.rows cimport MetricRow
 from rankmeter._core.query cimport Plan, Query, Task, Values
 
 
@@ -10,7 +10,7 @@ cdef class Metrics:
     cdef int require_expectations(self, bint wanted) except -1
 
 
-cdef int start_task(Task *task, Row row, object k) except -1
+cdef int start_task(Task *task, MetricRow row, object k) except -1
 cdef Plan plan_of(const Task *tasks, Py_ssize_t n_tasks) noexcept
 cdef int complain(
     const Plan *plan, const double *ideal, Py_ssize_t n_ideal, Py_ssize_t *place

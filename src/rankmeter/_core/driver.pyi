@@ -4,9 +4,9 @@ from typing import Any, Self, TypeAlias
 
 from typing_extensions import disjoint_base
 
-from rankmeter._core.metrics.rows import Row
+from rankmeter._core.metrics.rows import MetricRow
 
-_Specification: TypeAlias = tuple[Row, int | None, dict[str, Any]]
+_Specification: TypeAlias = tuple[MetricRow, int | None, dict[str, Any]]
 
 @disjoint_base
 class Metrics:
@@ -15,4 +15,4 @@ class Metrics:
     @property
     def unexpected(self) -> tuple[str, ...]: ...
 
-METRICS: tuple[Row, ...]
+METRICS: tuple[MetricRow, ...]

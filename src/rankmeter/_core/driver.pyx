@@ -10,7 +10,7 @@ from libc.string cimport memset
 from rankmeter._core.memory cimport allocate
 from rankmeter._core.metrics.formulas cimport gain_of, ideal_dcg
 from rankmeter._core.metrics.rows cimport (
-    SMALLEST_POSITIVE, Row, read_gains, set_cutoff, set_parameter,
+    SMALLEST_POSITIVE, MetricRow, read_gains, set_cutoff, set_parameter,
 )
 from rankmeter._core.query cimport (
     EXPONENTIAL, FIRST_RELEVANT, GAINS, GRADES, JUDGED, MAPPED, PY_SSIZE_T_MAX, Group, Params, Plan,
@@ -249,7 +249,7 @@ cdef int score_expected(const Plan *plan, Query *query, Values *values) except -
 
 # From names and parameters to tasks
 
-cdef int specify(Task *task, Row row, object k, dict given) except -1:
+cdef int specify(Task *task, MetricRow row, object k, dict given) except -1:
     """Fill a task; the entries of a gain that is a mapping are filled in by the caller."""
     start_task(task, row, k)
     for name, value in given.items():
@@ -260,7 +260,7 @@ cdef int specify(Task *task, Row row, object k, dict given) except -1:
     return 0
 
 
-cdef int start_task(Task *task, Row row, object k) except -1:
+cdef int start_task(Task *task, MetricRow row, object k) except -1:
     """A task with all parameters at their defaults."""
     if row is None or row.kernel == NULL:
         raise TypeError(f"a metric is told by a row of METRICS, not {row!r}")
@@ -309,7 +309,7 @@ cdef class Metrics:
 
     Parameters
     ----------
-    specifications : list of (Row, k, parameters)
+    specifications : list of (MetricRow, k, parameters)
         `k` an int or None; the parameters that are given, by name.
     """
 
@@ -326,9 +326,9 @@ cdef class Metrics:
         self.gains = <double *> allocate(total, sizeof(double))
         unexpected = []
         for i, (row, k, given) in enumerate(specifications):
-            specify(&self.tasks[i], <Row?> row, k, <dict?> given)
+            specify(&self.tasks[i], <MetricRow?> row, k, <dict?> given)
             if self.tasks[i].expected == NULL:
-                unexpected.append((<Row> row).name)
+                unexpected.append((<MetricRow> row).name)
             pairs = mappings[i]
             self.tasks[i].params.n_gains = len(pairs)
             self.tasks[i].params.gain_grades = self.gains + used

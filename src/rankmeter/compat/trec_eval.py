@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rankmeter._core.doors.columns import Columns
+from rankmeter._core.doors.columns import JudgedRows
 from rankmeter.compat.trec_measures import (
     MEASURES,
     NICKNAMES,
@@ -362,7 +362,7 @@ def _cut(run: Source, most: int) -> dict[str, dict[str, float]]:
     _, compiled = compile_metrics("num_q")
     rankings = None
     with suppress(ValueError):  # such as infinite scores, which grades must not be
-        columns = Columns(given.whole(), compiled)
+        columns = JudgedRows(given.whole(), compiled)
         rankings = columns.mapping() if columns.usual else None
     if rankings is None:
         rankings = mapping_of(given.carefully(Mistakes(given.name, "raise")))

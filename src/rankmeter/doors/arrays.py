@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter._core.doors.arrays import Judgments, Rows
+from rankmeter._core.doors.array_rows import ArrayRows
+from rankmeter._core.doors.arrays import JudgedArrays
 from rankmeter._core.ids import check_ids, listed
 
 Array = npt.NDArray[Any]
@@ -476,7 +477,7 @@ def no_judgments(given: Any) -> TypeError:
 
 def read_judgments(
     name: str, labels: Any, count: int, n_columns: int | None, pad: int = -1
-) -> Judgments:
+) -> JudgedArrays:
     """Return judged columns and their grades, in compressed rows."""
     if hasattr(labels, "tocsr"):
         if len(labels.shape) != 2:
@@ -527,8 +528,8 @@ def read_judgments(
         raise ValueError(f"the indices of {name} hold {columns.max()}, which is 2^63 or more")
     if pad >= 0 and (columns == pad).any():
         raise ValueError(f"id {pad} is judged, but is the pad: it could never be found")
-    return Judgments(
-        Rows(np.ascontiguousarray(columns, np.int64), starts),
-        Rows(np.ascontiguousarray(grades, np.float64), starts),
+    return JudgedArrays(
+        ArrayRows(np.ascontiguousarray(columns, np.int64), starts),
+        ArrayRows(np.ascontiguousarray(grades, np.float64), starts),
         2**63 - 1 if n_columns is None else n_columns,
     )

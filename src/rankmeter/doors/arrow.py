@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankmeter._core.doors.columns import Rows
+from rankmeter._core.doors.text_rows import TextRows
 from rankmeter.doors.integers import Integers
 from rankmeter.doors.mistakes import Mistakes
 from rankmeter.doors.rows import CheckedRows, chosen
@@ -206,7 +206,7 @@ class Table:
     # ---------------------------------------------------------------------------------------------
     # Rows
 
-    def pieces(self) -> Iterator[Rows | None]:
+    def pieces(self) -> Iterator[TextRows | None]:
         """Yield all rows, cut between two queries, for the core; None for the careful reader."""
         left: list[_Columns] = []  # rows of the last query, which may go on
         for batch in self._batches():
@@ -228,7 +228,7 @@ class Table:
         if left:
             yield _joined(left).rows()
 
-    def whole(self) -> Rows | None:
+    def whole(self) -> TextRows | None:
         """Return all rows; None where the careful reader should look at them."""
         parts = []
         for batch in self._batches():
@@ -268,8 +268,8 @@ class _Columns(NamedTuple):
     document_bytes: Any
     numbers: Any
 
-    def rows(self) -> Rows:
-        return Rows.of_columns(*self)
+    def rows(self) -> TextRows:
+        return TextRows.of_columns(*self)
 
     def cut(self, start: int, stop: int) -> _Columns:
         return self._replace(

@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from rankmeter._core.doors.columns import Rows
+from rankmeter._core.doors.text_rows import TextRows
 from rankmeter.doors.integers import NO_INTEGERS, Integers
 from rankmeter.doors.mistakes import Mistakes
 from rankmeter.doors.rows import CheckedRows, chosen
@@ -197,11 +197,11 @@ class JsonRows:
         self._columns = chosen(self.name, side, list(first), columns)
         self.integers = Integers(*(type(first[column]) is int for column in self._columns[:2]))
 
-    def pieces(self) -> Iterator[Rows | None]:
+    def pieces(self) -> Iterator[TextRows | None]:
         """Yield None: the core does not read JSON."""
         yield None
 
-    def whole(self) -> Rows | None:
+    def whole(self) -> TextRows | None:
         """Return None, too."""
         return None
 

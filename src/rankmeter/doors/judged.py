@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from rankmeter._core.doors.columns import Columns
-from rankmeter._core.doors.mappings import Judgments
+from rankmeter._core.doors.columns import JudgedRows
+from rankmeter._core.doors.mappings import JudgedMappings
 from rankmeter._core.driver import Metrics
 from rankmeter._core.ids import decimal_text, with_text_keys
 from rankmeter.arguments import check_mapping
@@ -51,7 +51,10 @@ class Judged(ABC):
     """
 
     def __init__(
-        self, judged: Columns | Judgments, metrics: Metrics, integers: Integers = NO_INTEGERS
+        self,
+        judged: JudgedRows | JudgedMappings,
+        metrics: Metrics,
+        integers: Integers = NO_INTEGERS,
     ) -> None:
         self._judged = judged
         self.metrics = metrics
@@ -95,7 +98,7 @@ class Judged(ABC):
         mistakes = Mistakes(given.name, reading.errors, how.duplicates)
         if isinstance(given, Json):
             self._score_json(given, mistakes, how, out)
-        elif isinstance(judged := self._for_rows(given.integers), Columns):
+        elif isinstance(judged := self._for_rows(given.integers), JudgedRows):
             from rankmeter.doors.pieces import score_rows
 
             score_rows(judged, given, mistakes, how, out)
@@ -106,11 +109,11 @@ class Judged(ABC):
 
     @property
     @abstractmethod
-    def _for_mappings(self) -> Judgments:
+    def _for_mappings(self) -> JudgedMappings:
         """The judgments for runs that are mappings."""
 
     @abstractmethod
-    def _for_rows(self, integers: Integers) -> Columns | Judgments:
+    def _for_rows(self, integers: Integers) -> JudgedRows | JudgedMappings:
         """The judgments for rows, whose ids are text; a mapping's, where they cannot be rows."""
 
     @abstractmethod
@@ -126,17 +129,17 @@ class Judged(ABC):
 class RowJudgments(Judged):
     """Judgments of a file or a table."""
 
-    _judged: Columns
+    _judged: JudgedRows
 
     def mapping(self) -> dict[str, dict[str, float]]:
         """Return them as they were given: from query to document to grade."""
         return self._judged.mapping()
 
     @cached_property
-    def _for_mappings(self) -> Judgments:
-        return Judgments(self.mapping(), self.metrics, integers=self.integers.documents)
+    def _for_mappings(self) -> JudgedMappings:
+        return JudgedMappings(self.mapping(), self.metrics, integers=self.integers.documents)
 
-    def _for_rows(self, integers: Integers) -> Columns:
+    def _for_rows(self, integers: Integers) -> JudgedRows:
         return self._judged
 
     def _score_json(self, given: Json, mistakes: Mistakes, how: How, out: Scored) -> None:
@@ -146,19 +149,19 @@ class RowJudgments(Judged):
 class MappingJudgments(Judged):
     """Judgments of a mapping, or of JSON that holds one."""
 
-    _judged: Judgments
+    _judged: JudgedMappings
 
     def __init__(
-        self, judged: Judgments, metrics: Metrics, integers: Integers = NO_INTEGERS
+        self, judged: JudgedMappings, metrics: Metrics, integers: Integers = NO_INTEGERS
     ) -> None:
         super().__init__(judged, metrics, integers)
-        self._rows: dict[Integers, Columns | Judgments] = {}
+        self._rows: dict[Integers, JudgedRows | JudgedMappings] = {}
 
     @property
-    def _for_mappings(self) -> Judgments:
+    def _for_mappings(self) -> JudgedMappings:
         return self._judged
 
-    def _for_rows(self, integers: Integers) -> Columns | Judgments:
+    def _for_rows(self, integers: Integers) -> JudgedRows | JudgedMappings:
         if integers not in self._rows:
             from rankmeter.doors.opening import prepared
 
@@ -168,7 +171,7 @@ class MappingJudgments(Judged):
     def _score_json(self, given: Json, mistakes: Mistakes, how: How, out: Scored) -> None:
         judged = self._judged
         if any(self._kinds.some):
-            judged = Judgments(self._with_text(self._kinds.some), self.metrics)
+            judged = JudgedMappings(self._with_text(self._kinds.some), self.metrics)
         _score_mappings(judged, given.mappings(mistakes, self._kinds.all), how, out)
 
     def _name_integers(self, out: Scored) -> None:
@@ -202,14 +205,14 @@ def open_judgments(qrels: Qrels, metrics: Metrics, reading: Reading) -> Judged:
         from rankmeter.doors.opening import read_qrels
 
         judged, integers = read_qrels(qrels, metrics, *reading)
-        if isinstance(judged, Columns):
+        if isinstance(judged, JudgedRows):
             return RowJudgments(judged, metrics, integers)
         return MappingJudgments(judged, metrics, integers)
     check_mapping("qrels", "query id to {document id: grade}", qrels)
-    return MappingJudgments(Judgments(cast("Mapping[Any, Any]", qrels), metrics), metrics)
+    return MappingJudgments(JudgedMappings(cast("Mapping[Any, Any]", qrels), metrics), metrics)
 
 
-def _score_mappings(judgments: Judgments, runs: Iterable[Any], how: How, out: Scored) -> None:
+def _score_mappings(judgments: JudgedMappings, runs: Iterable[Any], how: How, out: Scored) -> None:
     """Score mappings that together are one run."""
     found = 0
     for run in runs:

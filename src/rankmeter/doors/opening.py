@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
-from rankmeter._core.doors.columns import Columns, Rows
-from rankmeter._core.doors.mappings import Judgments
+from rankmeter._core.doors.columns import JudgedRows
+from rankmeter._core.doors.mappings import JudgedMappings
+from rankmeter._core.doors.text_rows import TextRows
 from rankmeter._core.driver import Metrics
 from rankmeter._core.ids import add_types
 from rankmeter.doors.arrow import Table
@@ -42,10 +43,10 @@ class Columnar(Protocol):
     name: str
     integers: Integers  # whether they stand there as integers; they are read as decimal text
 
-    def pieces(self) -> Iterator[Rows | None]:
+    def pieces(self) -> Iterator[TextRows | None]:
         """Yield all rows, cut between two queries."""
 
-    def whole(self) -> Rows | None:
+    def whole(self) -> TextRows | None:
         """Return all rows."""
 
     def carefully(self, mistakes: Mistakes) -> Grouped:
@@ -98,7 +99,7 @@ def open_input(given: Any, side: str, format: Any, columns: Any) -> Columnar | J
 
 def read_qrels(
     given: Any, metrics: Metrics, format: Any, columns: Any, errors: str
-) -> tuple[Columns | Judgments, Integers]:
+) -> tuple[JudgedRows | JudgedMappings, Integers]:
     """Prepare judgments from a file or a table; tell whether their ids are integers, too.
 
     Raises
@@ -116,9 +117,9 @@ def read_qrels(
             return prepared(qrels, metrics), judged.integers
     with _named(judged.name):
         rows = judged.whole()
-        if rows is not None and (columns_ := Columns(rows, metrics)).usual:
+        if rows is not None and (columns_ := JudgedRows(rows, metrics)).usual:
             return columns_, judged.integers
-        return Columns(rows_of(judged.carefully(mistakes)), metrics), judged.integers
+        return JudgedRows(rows_of(judged.carefully(mistakes)), metrics), judged.integers
 
 
 @contextmanager
@@ -156,14 +157,14 @@ def _recognised(start: bytes) -> str | None:
     return "jsonl" if not first and _JSON_LINE.match(start) else "json"
 
 
-def prepared(qrels: dict[Any, dict[Any, float]], metrics: Metrics) -> Columns | Judgments:
+def prepared(qrels: dict[Any, dict[Any, float]], metrics: Metrics) -> JudgedRows | JudgedMappings:
     """Give the core judgments as rows, if they can be."""
     kinds: set[type] = set()
     add_types(qrels, kinds)
     for grades in qrels.values():
         add_types(grades, kinds)
     if kinds != {str}:
-        return Judgments(qrels, metrics)
+        return JudgedMappings(qrels, metrics)
     with suppress(UnicodeEncodeError, OverflowError):  # no UTF-8, no double
         grouped = {
             encoded(query): {encoded(document): float(grade) for document, grade in grades.items()}
@@ -172,8 +173,8 @@ def prepared(qrels: dict[Any, dict[Any, float]], metrics: Metrics) -> Columns | 
         # A query without judgments has no row, and two ids may have the same bytes.
         sizes = [len(grades) for grades in grouped.values()]
         if all(sizes) and sizes == [len(grades) for grades in qrels.values()]:
-            return Columns(rows_of(grouped), metrics)
-    return Judgments(qrels, metrics)
+            return JudgedRows(rows_of(grouped), metrics)
+    return JudgedMappings(qrels, metrics)
 
 
 def encoded(id_: str) -> bytes:

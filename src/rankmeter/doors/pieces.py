@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter._core.doors.columns import Columns, Rows
+from rankmeter._core.doors.columns import JudgedRows
+from rankmeter._core.doors.text_rows import TextRows
 from rankmeter.doors.how import How
 from rankmeter.doors.mistakes import Mistakes
 from rankmeter.doors.opening import Columnar
@@ -20,7 +21,9 @@ from rankmeter.doors.text import rows_of
 from rankmeter.doors.threads import pool
 
 
-def score_rows(judged: Columns, given: Columnar, mistakes: Mistakes, how: How, out: Scored) -> None:
+def score_rows(
+    judged: JudgedRows, given: Columnar, mistakes: Mistakes, how: How, out: Scored
+) -> None:
     """Score a file or a table of rows.
 
     The fast way gives them to the core as they come. A query that comes back, a number that it
@@ -37,7 +40,9 @@ def score_rows(judged: Columns, given: Columnar, mistakes: Mistakes, how: How, o
     assert scored
 
 
-def _score_pieces(judged: Columns, pieces: Iterator[Rows | None], how: How, out: Scored) -> bool:
+def _score_pieces(
+    judged: JudgedRows, pieces: Iterator[TextRows | None], how: How, out: Scored
+) -> bool:
     """Score rows; False where the careful reader should look at them."""
     start = list(islice(pieces, 2))
     together = chain(start, pieces)
@@ -54,7 +59,7 @@ def _score_pieces(judged: Columns, pieces: Iterator[Rows | None], how: How, out:
 
 
 def _score_among_threads(
-    judged: Columns, pieces: Iterator[Rows | None], how: How, out: Scored
+    judged: JudgedRows, pieces: Iterator[TextRows | None], how: How, out: Scored
 ) -> bool:
     waiting: deque[tuple[Any, npt.NDArray[np.uint8], list[str]]] = deque()
     usual = True

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankmeter._core.doors.columns import LONGEST_LINE, Rows, last_query, number_of
+from rankmeter._core.doors.text_rows import LONGEST_LINE, TextRows, last_query, number_of
 from rankmeter.doors.facet_files import QUERY_COLUMN
 from rankmeter.doors.integers import NO_INTEGERS
 from rankmeter.doors.mistakes import Mistakes, count, shown
@@ -87,7 +87,7 @@ class Text:
         self._layout = layout
         self._header = header
 
-    def pieces(self) -> Iterator[Rows | None]:
+    def pieces(self) -> Iterator[TextRows | None]:
         """Yield all rows, cut between two queries, for the core; None for the careful reader."""
         with self._source.opened() as file:
             file.read(self._header)
@@ -115,14 +115,14 @@ class Text:
                     yield None  # a line that is too long
                     return
 
-    def whole(self) -> Rows:
+    def whole(self) -> TextRows:
         """Return all rows."""
         data = np.frombuffer(self._source.read(), np.uint8)[self._header :]
         return self._rows(data, len(data))
 
-    def _rows(self, text: Any, length: int) -> Rows:
+    def _rows(self, text: Any, length: int) -> TextRows:
         columns, more_columns = self._layout
-        return Rows.of_lines(
+        return TextRows.of_lines(
             text,
             length,
             ignored_second=columns[1] != "document",
@@ -321,7 +321,7 @@ def _tag(line: bytes) -> bytes:
     return fields[5]
 
 
-def rows_of(queries: Grouped) -> Rows:
+def rows_of(queries: Grouped) -> TextRows:
     """Give the core what was read carefully.
 
     Where doubles would round scores together that are integers, it gets their places in the order.
@@ -330,7 +330,7 @@ def rows_of(queries: Grouped) -> Rows:
     names = [q for q, n in zip(queries, sizes, strict=True) for _ in range(n)]
     ids = [d for documents in queries.values() for d in documents]
     numbers = [x for documents in queries.values() for x in ordered(list(documents.values()))]
-    return Rows.of_columns(*_column(names), *_column(ids), np.array(numbers, np.float64))
+    return TextRows.of_columns(*_column(names), *_column(ids), np.array(numbers, np.float64))
 
 
 def _column(texts: list[bytes]) -> tuple[Any, Any]:

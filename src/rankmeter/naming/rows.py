@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from rankmeter._core.driver import METRICS as _ROWS
-from rankmeter._core.metrics.rows import Row
+from rankmeter._core.metrics.rows import MetricRow
 
-METRICS: Mapping[str, Row] = MappingProxyType({row.name: row for row in _ROWS})
+METRICS: Mapping[str, MetricRow] = MappingProxyType({row.name: row for row in _ROWS})
 """Every metric, by name."""
 
 LEAST = 0.00001

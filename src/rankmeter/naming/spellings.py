@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rankmeter._core.driver import METRICS as _ROWS
-from rankmeter._core.metrics.rows import Row
+from rankmeter._core.metrics.rows import MetricRow
 from rankmeter.naming.rows import METRICS
 
 LEVEL = re.compile(r"-l([0-9]+)\s*$")  # of relevance, in ranx
@@ -88,7 +88,7 @@ def unknown_metric(text: str) -> ValueError:
     return ValueError(f"unknown metric {text!r}: {hint}")
 
 
-def _cutoff_of(row: Row, given: str) -> str:
+def _cutoff_of(row: MetricRow, given: str) -> str:
     """The cut-off of a suggestion."""
     if row.cutoff == "none":
         return ""

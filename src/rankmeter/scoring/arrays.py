@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rankmeter._core.doors import arrays as core
-from rankmeter._core.doors.arrays import Rows
+from rankmeter._core.doors.array_rows import ArrayRows
 from rankmeter.doors.arrays import (
     LARGEST_ID,
     Array,
@@ -167,12 +167,12 @@ def evaluate_scores(
         raise ValueError(
             "one-dimensional scores need groups= or query_ids=; for one query pass scores[None]"
         )
-    rows = Rows(scores, indptr)
+    rows = ArrayRows(scores, indptr)
     judgments = None
     if sparse:
         judgments = read_judgments("labels", labels, rows.count, scores.shape[1])
-    label_rows = None if sparse else Rows(labels, indptr)
-    mask_rows = None if mask is None else Rows(mask, indptr)
+    label_rows = None if sparse else ArrayRows(labels, indptr)
+    mask_rows = None if mask is None else ArrayRows(mask, indptr)
 
     def part(begin: int, end: int, values: Array, answerable: Array) -> Any:
         return core.evaluate_scores(
@@ -262,7 +262,7 @@ def evaluate_rankings(
     if not -(2**63) <= pad <= LARGEST_ID:
         raise ValueError(f"pad must be an int64, not {pad}")
     indptr = check_rows("rankings", ids, indptr)
-    rows = Rows(ids, indptr)
+    rows = ArrayRows(ids, indptr)
     if not is_compressed(judgments):
         raise no_judgments(judgments)
     columns = read_judgments("judgments", judgments, rows.count, None, pad)
@@ -336,7 +336,7 @@ def evaluate_grades(
     names, compiled = compile_metrics(metrics)
     given, indptr = split_rows("grades", grades)
     array = readable_grades("grades", given)
-    rows = Rows(array, check_rows("grades", array, indptr))
+    rows = ArrayRows(array, check_rows("grades", array, indptr))
     ideals = None
     if not (isinstance(ideal, str) and ideal == "retrieved"):
         if ideal is None or isinstance(ideal, str):
@@ -345,7 +345,7 @@ def evaluate_grades(
             )
         given, indptr = split_rows("ideal", ideal)
         array = readable_grades("ideal", given)
-        ideals = Rows(array, check_rows("ideal", array, indptr, rows.count))
+        ideals = ArrayRows(array, check_rows("ideal", array, indptr, rows.count))
 
     def part(begin: int, end: int, values: Array, answerable: Array) -> Any:
         return core.evaluate_grades(compiled, rows, ideals, begin, end, values, answerable)

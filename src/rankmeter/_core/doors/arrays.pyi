@@ -6,28 +6,21 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import disjoint_base
 
+from rankmeter._core.doors.array_rows import ArrayRows
 from rankmeter._core.driver import Metrics
 
 _Problem: TypeAlias = tuple[str, int, int, int, Any]
 
-NAMES: dict[int, str]
-
 @disjoint_base
-class Rows:
-    def __new__(cls, array: Any, indptr: npt.NDArray[np.int64] | None = None) -> Self: ...
-    @property
-    def count(self) -> int: ...
-
-@disjoint_base
-class Judgments:
-    def __new__(cls, columns: Rows, grades: Rows, n_columns: int) -> Self: ...
+class JudgedArrays:
+    def __new__(cls, columns: ArrayRows, grades: ArrayRows, n_columns: int) -> Self: ...
 
 def evaluate_scores(
     metrics: Metrics,
-    scores: Rows,
-    labels: Rows | None,
-    judgments: Judgments | None,
-    mask: Rows | None,
+    scores: ArrayRows,
+    labels: ArrayRows | None,
+    judgments: JudgedArrays | None,
+    mask: ArrayRows | None,
     expected: bool,
     begin: int,
     end: int,
@@ -36,8 +29,8 @@ def evaluate_scores(
 ) -> _Problem | None: ...
 def evaluate_rankings(
     metrics: Metrics,
-    rankings: Rows,
-    judgments: Judgments,
+    rankings: ArrayRows,
+    judgments: JudgedArrays,
     pad: int,
     begin: int,
     end: int,
@@ -46,8 +39,8 @@ def evaluate_rankings(
 ) -> _Problem | None: ...
 def evaluate_grades(
     metrics: Metrics,
-    grades: Rows,
-    ideal: Rows | None,
+    grades: ArrayRows,
+    ideal: ArrayRows | None,
     begin: int,
     end: int,
     values: npt.NDArray[np.float64],

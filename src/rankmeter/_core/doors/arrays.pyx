@@ -5,301 +5,28 @@ that are read here; every value is checked here, as it is read, so that an array
 changes meanwhile gives a wrong value at worst.
 """
 
-import sys
-
-from cpython.buffer cimport (
-    PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer,
-)
-from libc.math cimport ceil, isfinite
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.math cimport isfinite
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, qsort
 from libc.string cimport memset
 
-from rankmeter._core.driver cimport Metrics, complain, complaint
+from rankmeter._core.doors.array_rows cimport (
+    BAD_GRADE, BEYOND_IDEAL, COLUMN_OUTSIDE, COLUMN_TWICE, ID_AFTER_PAD, ID_NEGATIVE, ID_TWICE,
+    NAN_SCORE, NO_GAIN, NOTHING, ArrayRows, Problem, check_part, describe_problem, read_grades,
+    read_row, set_ideal, tally_row, value_at,
+)
+from rankmeter._core.driver cimport Metrics, complain
 from rankmeter._core.ids cimport Probe, Table, look_for, next_alike, put, tag_of_word
 from rankmeter._core.memory cimport allocate
 from rankmeter._core.query cimport Plan, Query, Values
-from rankmeter._core.ranks cimport (
-    MOST_BEST, Scratch, any_nan, best_are_few, find_best, open_table, place_found, real, release,
-    reserve_counts, reserve_judged, reserve_scores, score_found, sort_grades, start,
+from rankmeter._core.ranks cimport any_nan, best_are_few, find_best, place_found, real, score_found
+from rankmeter._core.scratch cimport (
+    Scratch, open_table, release, reserve_counts, reserve_judged, reserve_scores, start,
 )
-
-ctypedef fused label:
-    uint8_t
-    int16_t
-    int32_t
-    int64_t
-    float
-    double
 
 ctypedef fused integer_id:
     int32_t
     int64_t
-
-
-# What may be wrong, for the wrapper to put in words. `place` counts within the row.
-cdef enum Fault:
-    NOTHING
-    NAN_SCORE
-    BAD_GRADE
-    NO_GAIN
-    COLUMN_OUTSIDE
-    COLUMN_TWICE
-    ID_TWICE
-    ID_NEGATIVE
-    ID_AFTER_PAD
-    BEYOND_IDEAL
-
-NAMES = {
-    NAN_SCORE: "nan score", BAD_GRADE: "bad grade", NO_GAIN: "no gain",
-    COLUMN_OUTSIDE: "column outside", COLUMN_TWICE: "column twice", ID_TWICE: "id twice",
-    ID_NEGATIVE: "id negative", ID_AFTER_PAD: "id after pad", BEYOND_IDEAL: "beyond ideal",
-}
-
-cdef struct Problem:
-    Fault fault
-    Py_ssize_t row
-    Py_ssize_t place
-    int64_t id
-    double number
-    int what                # of complain()
-
-
-cdef object told(const Problem *problem):
-    """(name, row, place, id, number or message), or None where nothing is wrong."""
-    cdef object found = problem.number
-    if problem.fault == NOTHING:
-        return None
-    if problem.fault == NO_GAIN:
-        found = complaint(problem.what, problem.number)
-    return NAMES[problem.fault], problem.row, problem.place, problem.id, found
-
-
-cdef class Rows:
-    """An array in rows, held until this is gone.
-
-    Parameters
-    ----------
-    array : object with the buffer protocol
-        Two-dimensional; or one-dimensional, cut by `indptr`. Values of a row lie side by side.
-    indptr : int64 array, optional
-        Where each row starts, and the end of the last. Nobody else may change it.
-    """
-
-    cdef Py_buffer buffer
-    cdef bint held
-    cdef object indptr
-    cdef const int64_t *starts
-    cdef char kind          # f: floating, i: signed, u: unsigned
-    cdef readonly Py_ssize_t count
-
-    def __cinit__(self, array, const int64_t[::1] indptr=None):
-        cdef Py_ssize_t i
-        PyObject_GetBuffer(array, &self.buffer, PyBUF_STRIDES | PyBUF_FORMAT)
-        self.held = True
-        native = "@=<" if sys.byteorder == "little" else "@=>"
-        code = self.buffer.format.decode().lstrip(native)
-        self.kind = ord("f" if code in "fd" else "u" if code in "?B" else "i" if code in "hilq"
-                        else "x")
-        if self.kind == b"x":
-            raise TypeError(f"no rows of {code}")
-        if self.buffer.ndim != (2 if indptr is None else 1):
-            raise ValueError("rows must have two dimensions, or one and indptr")
-        if (self.buffer.shape[self.buffer.ndim - 1] > 1
-                and self.buffer.strides[self.buffer.ndim - 1] != self.buffer.itemsize):
-            raise ValueError("the values of a row must lie side by side")
-        if indptr is None:
-            self.count = self.buffer.shape[0]
-            return
-        if indptr.shape[0] < 1 or indptr[0] != 0:
-            raise ValueError("indptr must start with 0")
-        for i in range(1, indptr.shape[0]):
-            if indptr[i] < indptr[i - 1]:
-                raise ValueError("indptr must not fall")
-        if indptr[indptr.shape[0] - 1] != self.buffer.shape[0]:
-            raise ValueError("indptr must end with the length")
-        self.indptr = indptr
-        self.starts = &indptr[0]
-        self.count = indptr.shape[0] - 1
-
-    def __dealloc__(self):
-        if self.held:
-            PyBuffer_Release(&self.buffer)
-
-    cdef inline const void *row(self, Py_ssize_t i, Py_ssize_t *n) noexcept nogil:
-        if self.starts != NULL:
-            n[0] = self.starts[i + 1] - self.starts[i]
-            return <const char *> self.buffer.buf + self.starts[i] * self.buffer.itemsize
-        n[0] = self.buffer.shape[1]
-        return <const char *> self.buffer.buf + i * self.buffer.strides[0]
-
-
-cdef int check_part(
-    Py_ssize_t begin, Py_ssize_t end, Rows rows, const Plan *plan, double[:, :, ::1] values,
-    Py_ssize_t depth, unsigned char[::1] answerable,
-) except -1:
-    if not 0 <= begin <= end <= rows.count:
-        raise ValueError("no such rows")
-    if (values.shape[0] != depth or values.shape[1] < end or values.shape[2] != plan.n_tasks
-            or answerable.shape[0] < end):
-        raise ValueError("values or answerable are of the wrong shape")
-    return 0
-
-
-# Labels of candidates
-
-cdef bint all_finite(const label *labels, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef bint bad = False
-    if label is float or label is double:
-        for i in range(n):
-            bad |= not labels[i] - labels[i] == 0
-    return not bad
-
-
-cdef Py_ssize_t read_grades(
-    const label *labels, Py_ssize_t n, double lowest, Scratch *scratch, Problem *problem
-) except -1 nogil:
-    """Find the candidates of grade `lowest` or more, from left to right."""
-    cdef Py_ssize_t i, count = 0
-    cdef Py_ssize_t *columns
-    cdef int64_t bound
-    cdef double grade
-    if not all_finite(labels, n):
-        for i in range(n):
-            if not isfinite(<double> labels[i]):
-                problem.fault = BAD_GRADE
-                problem.place = i
-                problem.number = <double> labels[i]
-                return 0
-    reserve_counts(scratch, n)
-    columns = scratch.counts
-    if label is float or label is double:
-        for i in range(n):
-            columns[count] = i
-            count += <double> labels[i] >= lowest
-    else:
-        bound = <int64_t> max(-9e18, min(ceil(lowest), 9e18))
-        for i in range(n):
-            columns[count] = i
-            count += <int64_t> labels[i] >= bound
-    reserve_judged(scratch, count)
-    for i in range(count):
-        grade = <double> labels[columns[i]]
-        if not isfinite(grade):                 # since it was looked at first
-            problem.fault = BAD_GRADE
-            problem.place = columns[i]
-            problem.number = grade
-            return 0
-        scratch.found[i].place = columns[i]
-        scratch.found[i].grade = scratch.grades[i] = grade
-    return count
-
-
-cdef Py_ssize_t tally_grades(
-    const label *labels, Py_ssize_t n, double lowest, Scratch *scratch
-) except -2 nogil:
-    """Sort the grades of `lowest` or more into the ideal; -1 unless all are whole and below 16."""
-    cdef Py_ssize_t *counts
-    cdef Py_ssize_t i = 0, j, whole, first, count = 0, size = 4 * 16
-    cdef int64_t wide = 0
-    if label is float or label is double:
-        return -1
-    else:
-        reserve_counts(scratch, size)
-        counts = scratch.counts
-        memset(counts, 0, size * sizeof(Py_ssize_t))
-        # Four sets of counts, so that increments of the usual grade do not wait for each other.
-        while i + 4 <= n:
-            wide |= <int64_t> labels[i] | labels[i + 1] | labels[i + 2] | labels[i + 3]
-            counts[labels[i] & 15] += 1
-            counts[16 + (labels[i + 1] & 15)] += 1
-            counts[32 + (labels[i + 2] & 15)] += 1
-            counts[48 + (labels[i + 3] & 15)] += 1
-            i += 4
-        while i < n:
-            wide |= labels[i]
-            counts[labels[i] & 15] += 1
-            i += 1
-        if not 0 <= wide < 16:
-            return -1
-        first = <Py_ssize_t> max(0.0, min(ceil(lowest), 16.0))
-        for whole in range(first, 16):
-            counts[whole] += counts[16 + whole] + counts[32 + whole] + counts[48 + whole]
-            count += counts[whole]
-        reserve_judged(scratch, max(count, <Py_ssize_t> MOST_BEST))
-        i = 0
-        for whole in range(15, first - 1, -1):
-            for j in range(i, min(i + counts[whole], count)):
-                scratch.ideal[j] = <double> whole
-            i += counts[whole]
-        return count
-
-
-cdef Py_ssize_t tally_row(
-    Rows labels, const void *row, Py_ssize_t n, double lowest, Scratch *scratch
-) except -2 nogil:
-    if labels.kind == b"f":
-        return -1
-    if labels.buffer.itemsize == 1:
-        return tally_grades(<const uint8_t *> row, n, lowest, scratch)
-    if labels.buffer.itemsize == 2:
-        return tally_grades(<const int16_t *> row, n, lowest, scratch)
-    if labels.buffer.itemsize == 4:
-        return tally_grades(<const int32_t *> row, n, lowest, scratch)
-    return tally_grades(<const int64_t *> row, n, lowest, scratch)
-
-
-cdef Py_ssize_t read_row(
-    Rows labels, const void *row, Py_ssize_t n, double lowest, Scratch *scratch, Problem *problem
-) except -1 nogil:
-    if labels.kind == b"f":
-        if labels.buffer.itemsize == 4:
-            return read_grades(<const float *> row, n, lowest, scratch, problem)
-        return read_grades(<const double *> row, n, lowest, scratch, problem)
-    if labels.buffer.itemsize == 1:
-        return read_grades(<const uint8_t *> row, n, lowest, scratch, problem)
-    if labels.buffer.itemsize == 2:
-        return read_grades(<const int16_t *> row, n, lowest, scratch, problem)
-    if labels.buffer.itemsize == 4:
-        return read_grades(<const int32_t *> row, n, lowest, scratch, problem)
-    return read_grades(<const int64_t *> row, n, lowest, scratch, problem)
-
-
-cdef double value_at(Rows labels, const void *row, Py_ssize_t i) noexcept nogil:
-    if labels.kind == b"f":
-        if labels.buffer.itemsize == 4:
-            return (<const float *> row)[i]
-        return (<const double *> row)[i]
-    if labels.buffer.itemsize == 1:
-        return (<const uint8_t *> row)[i]
-    if labels.buffer.itemsize == 2:
-        return (<const int16_t *> row)[i]
-    if labels.buffer.itemsize == 4:
-        return (<const int32_t *> row)[i]
-    return <double> (<const int64_t *> row)[i]
-
-
-cdef bint settle_ideal(
-    const Plan *plan, Py_ssize_t n_ideal, Scratch *scratch, Query *record, Problem *problem
-) except -1 nogil:
-    """Sort the grades in scratch.grades into the ideal; returns whether all have a gain."""
-    cdef Py_ssize_t place
-    sort_grades(scratch.grades, n_ideal, scratch.ideal)
-    record.ideal = scratch.ideal
-    record.n_ideal = n_ideal
-    problem.what = complain(plan, scratch.ideal, n_ideal, &place)
-    if not problem.what:
-        return True
-    problem.fault = NO_GAIN
-    problem.number = scratch.ideal[place]
-    problem.place = 0
-    while (
-        problem.place < n_ideal - 1 and scratch.found[problem.place].grade != problem.number
-    ):
-        problem.place += 1
-    problem.place = scratch.found[problem.place].place
-    return False
 
 
 # Masks
@@ -333,22 +60,22 @@ cdef int ascending(const void *a, const void *b) noexcept nogil:
     return (x > y) - (x < y)
 
 
-cdef class Judgments:
+cdef class JudgedArrays:
     """Judged documents in compressed rows.
 
     Parameters
     ----------
-    columns, grades : Rows
+    columns, grades : ArrayRows
         int64 and float64, cut alike: the documents that are judged, and their grades.
     n_columns : int
         Every column must be smaller.
     """
 
-    cdef Rows columns
-    cdef Rows grades
+    cdef ArrayRows columns
+    cdef ArrayRows grades
     cdef int64_t n_columns
 
-    def __cinit__(self, Rows columns not None, Rows grades not None, int64_t n_columns):
+    def __cinit__(self, ArrayRows columns not None, ArrayRows grades not None, int64_t n_columns):
         if (columns.kind != b"i" or columns.buffer.itemsize != 8
                 or grades.kind != b"f" or grades.buffer.itemsize != 8):
             raise TypeError("columns must be int64, grades float64")
@@ -408,7 +135,7 @@ cdef class Judgments:
 # Scores
 
 cdef Py_ssize_t find_in_best(
-    const real *scores, Py_ssize_t n, Rows labels, const void *row, const Plan *plan,
+    const real *scores, Py_ssize_t n, ArrayRows labels, const void *row, const Plan *plan,
     Scratch *scratch, Query *record,
 ) except -2 nogil:
     """Complete a record from the best scores alone, whose labels are looked at then.
@@ -443,7 +170,7 @@ cdef Py_ssize_t find_in_best(
 
 
 cdef int score_row(
-    const real *scores, Py_ssize_t n, Py_ssize_t i, Rows labels, Judgments judgments,
+    const real *scores, Py_ssize_t n, Py_ssize_t i, ArrayRows labels, JudgedArrays judgments,
     const uint8_t *mask, const Plan *plan, bint expected, Scratch *scratch, Compact *compact,
     Query *record, Values *values, Problem *problem,
 ) except -1 nogil:
@@ -476,7 +203,7 @@ cdef int score_row(
         n_found = read_grades(compact.labels, n, plan.lowest, scratch, problem)
     else:
         n_found = read_row(labels, row, n, plan.lowest, scratch, problem)
-    if problem.fault == NOTHING and settle_ideal(plan, n_found, scratch, record, problem):
+    if problem.fault == NOTHING and set_ideal(plan, n_found, scratch, record, problem):
         if any_nan(scores, n):
             problem.fault = NAN_SCORE
             problem.place = 0
@@ -499,8 +226,8 @@ cdef int score_row(
 
 
 def evaluate_scores(
-    Metrics metrics not None, Rows scores not None, Rows labels, Judgments judgments, Rows mask,
-    bint expected, Py_ssize_t begin, Py_ssize_t end, double[:, :, ::1] values,
+    Metrics metrics not None, ArrayRows scores not None, ArrayRows labels, JudgedArrays judgments,
+    ArrayRows mask, bint expected, Py_ssize_t begin, Py_ssize_t end, double[:, :, ::1] values,
     unsigned char[::1] answerable,
 ):
     """Fill rows `begin` to `end` of `values`; returns what is wrong, or None.
@@ -508,12 +235,12 @@ def evaluate_scores(
     Parameters
     ----------
     metrics : Metrics
-    scores : Rows
+    scores : ArrayRows
         float32 or float64.
-    labels : Rows or None
+    labels : ArrayRows or None
         Of the shape of `scores`, or else `judgments` over the columns.
-    judgments : Judgments or None
-    mask : Rows or None
+    judgments : JudgedArrays or None
+    mask : ArrayRows or None
         uint8, of the shape of `scores`: 0 where there is no candidate.
     expected : bool
         The mean over all orders of equal scores, instead of the order of the columns.
@@ -578,7 +305,7 @@ def evaluate_scores(
     finally:
         release(&scratch)
         free(compact.labels)
-    return told(&problem)
+    return describe_problem(&problem)
 
 
 # Rankings
@@ -631,17 +358,18 @@ cdef Py_ssize_t rank_ids(
 
 
 def evaluate_rankings(
-    Metrics metrics not None, Rows rankings not None, Judgments judgments not None, int64_t pad,
-    Py_ssize_t begin, Py_ssize_t end, double[:, :, ::1] values, unsigned char[::1] answerable,
+    Metrics metrics not None, ArrayRows rankings not None, JudgedArrays judgments not None,
+    int64_t pad, Py_ssize_t begin, Py_ssize_t end, double[:, :, ::1] values,
+    unsigned char[::1] answerable,
 ):
     """Fill rows `begin` to `end` of `values`; returns what is wrong, or None.
 
     Parameters
     ----------
     metrics : Metrics
-    rankings : Rows
+    rankings : ArrayRows
         int32 or int64: ids, best first.
-    judgments : Judgments
+    judgments : JudgedArrays
         As many rows.
     pad : int
         The id that fills a row up at its end.
@@ -667,7 +395,7 @@ def evaluate_rankings(
                 n_found = judgments.read(
                     i, metrics.plan.lowest, NULL, 0, &scratch, &record, &problem
                 )
-                if problem.fault == NOTHING and settle_ideal(
+                if problem.fault == NOTHING and set_ideal(
                     &metrics.plan, n_found, &scratch, &record, &problem
                 ):
                     row = rankings.row(i, &n)
@@ -689,13 +417,14 @@ def evaluate_rankings(
                 answerable[i] = record.n_ideal > 0 and record.ideal[0] >= 1.0
     finally:
         release(&scratch)
-    return told(&problem)
+    return describe_problem(&problem)
 
 
 # Grades in rank order
 
 cdef Py_ssize_t read_list(
-    Rows rows, Py_ssize_t i, double lowest, Scratch *scratch, Problem *problem, Py_ssize_t *length,
+    ArrayRows rows, Py_ssize_t i, double lowest, Scratch *scratch, Problem *problem,
+    Py_ssize_t *length,
 ) except -1 nogil:
     """The same as read_row(), of a row that may be filled up with NaN."""
     cdef Py_ssize_t n
@@ -711,17 +440,17 @@ cdef Py_ssize_t read_list(
 
 
 def evaluate_grades(
-    Metrics metrics not None, Rows grades not None, Rows ideal, Py_ssize_t begin, Py_ssize_t end,
-    double[:, :, ::1] values, unsigned char[::1] answerable,
+    Metrics metrics not None, ArrayRows grades not None, ArrayRows ideal, Py_ssize_t begin,
+    Py_ssize_t end, double[:, :, ::1] values, unsigned char[::1] answerable,
 ):
     """Fill rows `begin` to `end` of `values`; returns what is wrong, or None.
 
     Parameters
     ----------
     metrics : Metrics
-    grades : Rows
+    grades : ArrayRows
         The grade at each rank; a floating row may end with NaNs, which stand for nothing.
-    ideal : Rows or None
+    ideal : ArrayRows or None
         The grades of all judged documents, in any order; None: those retrieved are all.
     begin, end, values, answerable
         As for `evaluate_rankings`. A fault in `ideal` counts its places from -1 down.
@@ -746,13 +475,13 @@ def evaluate_grades(
                 )
                 record.n_judged = record.n_retrieved
                 if problem.fault == NOTHING:
-                    settle_ideal(&metrics.plan, n_found, &scratch, &record, &problem)
+                    set_ideal(&metrics.plan, n_found, &scratch, &record, &problem)
                 if problem.fault == NOTHING and ideal is not None:
                     n_ideal = read_list(
                         ideal, i, metrics.plan.lowest, &room, &problem, &record.n_judged
                     )
                     if problem.fault == NOTHING:
-                        settle_ideal(&metrics.plan, n_ideal, &room, &record, &problem)
+                        set_ideal(&metrics.plan, n_ideal, &room, &record, &problem)
                     if problem.fault != NOTHING:
                         problem.place = -1 - problem.place
                     else:
@@ -773,4 +502,4 @@ def evaluate_grades(
     finally:
         release(&scratch)
         release(&room)
-    return told(&problem)
+    return describe_problem(&problem)

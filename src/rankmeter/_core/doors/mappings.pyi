@@ -8,10 +8,10 @@ import numpy.typing as npt
 from typing_extensions import disjoint_base
 
 from rankmeter._core.driver import Metrics
-from rankmeter._core.metrics.rows import Row
+from rankmeter._core.metrics.rows import MetricRow
 
 @disjoint_base
-class Judgments:
+class JudgedMappings:
     def __new__(
         cls,
         qrels: Mapping[Any, Mapping[Any, Any]],
@@ -41,7 +41,7 @@ class Judgments:
     def mark_answerable(self, answerable: npt.NDArray[np.uint8]) -> None: ...
 
 def score_one(
-    row: Row,
+    row: MetricRow,
     ranked: Any,
     qrels: Mapping[Any, Any],
     k: int | None,

@@ -1,62 +1,40 @@
-"""The door for Python's own containers: lists of ids, and dicts of scores.
+"""The door for Python's own containers: judgments that are mappings, for runs that are.
 
-Exact ``dict``, ``list``, ``str``, ``int`` and ``float`` are read in place: no code of the caller's
-runs meanwhile, so references may be borrowed. Everything else is copied into exact containers
-first and then read with Python's own operations, to the same digits.
+rankings.pyx reads the runs.
 """
-
-from bisect import bisect_left
-from operator import index, itemgetter
 
 cimport cython
 from cpython.dict cimport PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-from cpython.unicode cimport PyUnicode_CheckExact
 from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, qsort
 from libc.string cimport memcpy, memset
 
-from rankmeter._core.doors.containers cimport (
-    BATCH, EXACT_INTEGERS, Py_EQ, PyFloat_Type, PyListObject, PyObject_RichCompareBool, number_of,
-    prefetch, read_double, read_integer,
-)
+from rankmeter._core.doors.containers cimport PyListObject, number_of, prefetch
+from rankmeter._core.doors.rankings cimport ALONE, keeps_first, locate, rank_any
 from rankmeter._core.driver cimport (
     Metrics, check_shapes, complain, complaint, plan_of, score_empty, start_task,
 )
-from rankmeter._core.ids cimport (
-    Probe, Table, all_text, any_escaped, decimal_text, is_exact_id, is_integer, keys_of, look_for,
-    next_alike, no_id, put, tag_of, why_no_id,
-)
+from rankmeter._core.ids cimport all_text, is_exact_id, no_id, why_no_id
 from rankmeter._core.memory cimport allocate, reallocate
-from rankmeter._core.metrics.rows cimport Row, set_parameter
+from rankmeter._core.metrics.rows cimport MetricRow, set_parameter
 from rankmeter._core.query cimport Plan, Query, Task, Values
 from rankmeter._core.ranks cimport (
-    BY_ID, BY_INPUT, EXPECTED, Found, Scratch, Ties, any_relevant, any_tied, finish, open_table,
-    place_found, places_by_grade, release, reserve_judged, reserve_scores, score_found, start,
-    ties_of,
+    BY_INPUT, EXPECTED, Ties, any_relevant, finish, places_by_grade, score_found, ties_of,
 )
+from rankmeter._core.scratch cimport Scratch, release, start
 
-from rankmeter._core.ids import check_ids, list_of, maps_ids, type_mismatch, with_text_keys
+from rankmeter._core.ids import check_ids, list_of, maps_ids
 
-
-cdef extern from "Python.h":
-    PyObject *PyDict_GetItemWithError(object mapping, object key) except? NULL
-
-cdef Py_ssize_t NOT_EXACT = -2                      # what a fast path answers to other types
 cdef object ONE = 1
-cdef object ALONE = object()                        # the query of a ranking that has none
-
-
-cdef str where(object query):
-    return "" if query is ALONE else f"query {query!r}: "
 
 
 # Judgments
 
-cdef struct Judged:
+cdef struct JudgedDocument:
     PyObject *document
     double grade
 
@@ -66,7 +44,7 @@ cdef struct Judged:
 cdef struct Pool:
     Py_ssize_t n
     Py_ssize_t capacity
-    Judged *judged          # as read
+    JudgedDocument *judged          # as read
     PyObject **documents    # best grade first
     double *grades          # high to low
     Py_ssize_t *places      # where each of the judged goes
@@ -79,8 +57,8 @@ cdef int reserve_pool(Pool *pool, Py_ssize_t n) except -1:
     free(pool.judged)
     pool.judged = NULL
     pool.capacity = 0
-    pool.judged = <Judged *> allocate(
-        n, sizeof(Judged) + sizeof(double) + sizeof(PyObject *) + sizeof(Py_ssize_t)
+    pool.judged = <JudgedDocument *> allocate(
+        n, sizeof(JudgedDocument) + sizeof(double) + sizeof(PyObject *) + sizeof(Py_ssize_t)
     )
     pool.grades = <double *> (pool.judged + n)
     pool.documents = <PyObject **> (pool.grades + n)
@@ -98,8 +76,8 @@ cdef int empty(Pool *pool) except -1:
 
 
 cdef int by_grade(const void *a, const void *b) noexcept nogil:
-    cdef double x = (<const Judged *> a).grade
-    cdef double y = (<const Judged *> b).grade
+    cdef double x = (<const JudgedDocument *> a).grade
+    cdef double y = (<const JudgedDocument *> b).grade
     return (x < y) - (x > y)
 
 
@@ -114,7 +92,7 @@ cdef int order_by_grade(Pool *pool) noexcept:
             pool.documents[place] = pool.judged[i].document
             pool.grades[place] = pool.judged[i].grade
         return 0
-    qsort(pool.judged, pool.n, sizeof(Judged), by_grade)
+    qsort(pool.judged, pool.n, sizeof(JudgedDocument), by_grade)
     for i in range(pool.n):
         pool.documents[i] = pool.judged[i].document
         pool.grades[i] = pool.judged[i].grade
@@ -165,9 +143,9 @@ cdef int read_judgments(object qrels, object query, Pool *pool) except -1:
     """Fill the pool from any mapping."""
     cdef Py_ssize_t i
     cdef double grade
-    if not maps_ids(qrels, where(query)):
+    if not maps_ids(qrels, locate(query)):
         raise TypeError(
-            f"{where(query)}qrels must be a mapping from document id to grade, "
+            f"{locate(query)}qrels must be a mapping from document id to grade, "
             f"not {type(qrels).__name__}; ids without grades become one by dict.fromkeys(ids, 1)"
         )
     documents = []
@@ -176,14 +154,14 @@ cdef int read_judgments(object qrels, object query, Pool *pool) except -1:
     for document, value in list(qrels.items()):
         why = why_no_id(document)
         if why:
-            raise no_id(f"{where(query)}judged document", document, why)
+            raise no_id(f"{locate(query)}judged document", document, why)
         if document in seen:
-            raise ValueError(f"{where(query)}document {document!r} is judged twice")
+            raise ValueError(f"{locate(query)}document {document!r} is judged twice")
         seen.add(document)
-        grade = number_of(value, where(query), "grade", document)
+        grade = number_of(value, locate(query), "grade", document)
         if not isfinite(grade):
             raise ValueError(
-                f"{where(query)}the grade of document {document!r} is not finite: {value!r}"
+                f"{locate(query)}the grade of document {document!r} is not finite: {value!r}"
             )
         documents.append(document)
         grades.append(grade)
@@ -216,11 +194,11 @@ cdef int check_gains(const Plan *plan, object query, Pool *pool) except -1:
     if what:
         document = <object> pool.documents[place]
         message = complaint(what, pool.grades[place])
-        raise ValueError(f"{where(query)}document {document!r}: {message}")
+        raise ValueError(f"{locate(query)}document {document!r}: {message}")
     return 0
 
 
-cdef Py_ssize_t sought(const Plan *plan, const double *grades, Py_ssize_t n) noexcept:
+cdef Py_ssize_t count_sought(const Plan *plan, const double *grades, Py_ssize_t n) noexcept:
     """How many of the grades (high to low) the plan has a use for."""
     cdef Py_ssize_t count = 0
     while count < n and grades[count] >= plan.lowest:
@@ -228,442 +206,9 @@ cdef Py_ssize_t sought(const Plan *plan, const double *grades, Py_ssize_t n) noe
     return count
 
 
-# Ranked lists
-
-cdef object twice(object query, object document, Py_ssize_t first, Py_ssize_t second):
-    return ValueError(
-        f"{where(query)}document {document!r} stands twice in the ranking, at ranks {first} and "
-        f"{second}; duplicates='first' keeps the first"
-    )
-
-
-cdef Py_ssize_t rank_exact_list(
-    list ranking, const Plan *plan, PyObject **documents, const double *grades,
-    Py_ssize_t n_sought, bint text, bint keep_first, object query, Scratch *scratch,
-    Py_ssize_t *n_found,
-) except -1:
-    """Find the sought documents in a list of exact ids, or of exact str alone.
-
-    Returns n_retrieved or NOT_EXACT.
-    """
-    cdef Py_ssize_t i, j, n, depth, found = 0
-    cdef PyObject **ids
-    cdef Table table
-    cdef Probe probe
-    with cython.critical_section(ranking):
-        n = len(ranking)
-        if n > 0x3FFFFFFF:
-            return NOT_EXACT
-        ids = (<PyListObject *> ranking).ob_item
-        depth = min(n, plan.depth)
-        open_table(scratch, depth, 2)
-        table = scratch.table
-        reserve_judged(scratch, n_sought)
-        for i in range(depth):
-            if not PyUnicode_CheckExact(<object> ids[i]):
-                if text or not is_exact_id(ids[i]):
-                    return NOT_EXACT
-            probe = look_for(tag_of(ids[i]))
-            while next_alike(&table, &probe):
-                if PyObject_RichCompareBool(<object> ids[probe.place], <object> ids[i], Py_EQ):
-                    if keep_first:
-                        return NOT_EXACT        # the careful path closes the gaps
-                    raise twice(query, ranking[i], probe.place + 1, i + 1)
-            put(&table, &probe, i)
-        for j in range(n_sought):
-            probe = look_for(tag_of(documents[j]))
-            while next_alike(&table, &probe):
-                if PyObject_RichCompareBool(
-                    <object> ids[probe.place], <object> documents[j], Py_EQ
-                ):
-                    scratch.found[found].rank = probe.place + 1
-                    scratch.found[found].tied = 1
-                    scratch.found[found].grade = grades[j]
-                    found += 1
-                    break
-    n_found[0] = found
-    return n
-
-
-cdef Py_ssize_t rank_list(
-    list ranking, const Plan *plan, PyObject **documents, const double *grades,
-    Py_ssize_t n_sought, bint keep_first, object query, Scratch *scratch, Py_ssize_t *n_found,
-) except -1:
-    """The same for a private list of any hashable ids."""
-    cdef Py_ssize_t j, found = 0, place = 0, kept = 0, dropped = 0
-    cdef dict ranks = {}
-    reserve_judged(scratch, n_sought)
-    for document in ranking:
-        place += 1
-        why = why_no_id(document)
-        if why:
-            raise no_id(f"{where(query)}rank {place}: document", document, why)
-        first = ranks.get(document)
-        if first is not None:
-            if not keep_first:
-                raise twice(query, document, first, place)
-            dropped += 1
-            continue
-        kept += 1
-        ranks[document] = kept
-        if kept >= plan.depth:
-            break
-    for j in range(n_sought):
-        rank = ranks.get(<object> documents[j])
-        if rank is not None:
-            scratch.found[found].rank = rank
-            scratch.found[found].tied = 1
-            scratch.found[found].grade = grades[j]
-            found += 1
-    n_found[0] = found
-    return len(ranking) - dropped
-
-
-# Scored documents
-
-cdef int break_ties(
-    list ids, PyObject **documents, bint by_id, object query, Scratch *scratch, Py_ssize_t n_found,
-) except -1:
-    """Give ranks to found documents, sorted by score, that share their score with another."""
-    cdef Py_ssize_t i, j, first, last, place, length, half, n_groups = 0
-    cdef Found *found = scratch.found
-    cdef double *scores = scratch.targets
-    groups = []
-    first = 0
-    while first < n_found:
-        last = first + 1
-        while last < n_found and found[last].score == found[first].score:
-            last += 1
-        if found[first].tied > 1:
-            scores[n_groups] = found[first].score
-            n_groups += 1
-            groups.append((first, last, []))
-        first = last
-    if n_groups == 0:
-        return 0
-    for i in range(len(ids)):
-        place = 0
-        length = n_groups
-        while length > 1:
-            half = length >> 1
-            if scores[place + half - 1] > scratch.scores[i]:
-                place += half
-            length -= half
-        if scores[place] == scratch.scores[i]:
-            groups[place][2].append(ids[i])
-    for first, last, members in groups:
-        if by_id:
-            escaped = any_escaped(members)
-            ours = [<object> documents[found[i].place] for i in range(first, last)]
-            ours = keys_of(ours, escaped)
-            judged = sorted(zip(ours, range(first, last)), key=itemgetter(0))
-            order = [key for key, _ in judged]
-            ahead = [0] * (len(order) + 1)
-            for key in keys_of(members, escaped):
-                ahead[bisect_left(order, key)] += 1
-            before = 0
-            for j in range(len(order) - 1, -1, -1):
-                before += ahead[j + 1]
-                i = judged[j][1]
-                found[i].rank = found[i].above + <Py_ssize_t> before + 1
-        else:
-            order = {document: j for j, document in enumerate(members)}
-            for i in range(first, last):
-                j = order.get(<object> documents[found[i].place], -1)
-                if j < 0:
-                    raise RuntimeError(f"{where(query)}the run changed while it was read")
-                found[i].rank = found[i].above + j + 1
-    return 0
-
-
-cdef int rank_scores(
-    list ids, object run, const Plan *plan, PyObject **documents, Ties ties, object query,
-    Scratch *scratch, Py_ssize_t n_scores, Py_ssize_t *n_found,
-) except -1:
-    """Ranks from scores. `ids` parallel to them, or None: then those of `run`, if needed."""
-    n_found[0] = place_found[double](scratch.scores, n_scores, scratch, n_found[0], plan, False)
-    if ties == EXPECTED or not any_tied(scratch, n_found[0]):
-        return 0
-    if ids is None:
-        ids = list(run)
-    if len(ids) != n_scores:
-        raise RuntimeError(f"{where(query)}the run changed while it was read")
-    try:
-        break_ties(ids, documents, ties == BY_ID, query, scratch, n_found[0])
-    except TypeError as error:
-        raise TypeError(
-            f"{where(query)}documents with equal scores cannot be ordered by id ({error}); "
-            "ties='input' keeps the order of the run, ties='expected' needs none"
-        ) from None
-    return 0
-
-
-cdef Py_ssize_t rank_exact_dict(
-    dict run, const Plan *plan, PyObject **documents, const double *grades, Py_ssize_t n_sought,
-    Ties ties, object query, Scratch *scratch, Py_ssize_t *n_found,
-) except -1:
-    """Rank the sought documents in a dict of exact scores; returns n_retrieved or NOT_EXACT."""
-    cdef PyObject *value
-    cdef PyObject *keys[BATCH]
-    cdef PyObject *batch[BATCH]
-    cdef PyTypeObject *floating = &PyFloat_Type
-    cdef Py_ssize_t position = 0, n = 0, j, found = 0, capacity, size
-    cdef double number
-    cdef bint unordered = False, all_exact
-    cdef double *scores
-    with cython.critical_section(run):
-        capacity = len(run)
-        all_exact = all_text(run)
-        reserve_scores(scratch, capacity)
-        reserve_judged(scratch, n_sought)
-        scores = scratch.scores
-        while True:
-            # Scores lie all over memory: ask for a batch of them before the first is needed.
-            size = 0
-            while size < BATCH and PyDict_Next(run, &position, &keys[size], &value):
-                prefetch(value)
-                batch[size] = value
-                size += 1
-            if size == 0 or n + size > capacity:
-                break
-            if not all_exact:
-                for j in range(size):
-                    if not is_exact_id(keys[j]):
-                        return NOT_EXACT
-            for j in range(size):
-                value = batch[j]
-                if read_double(value, &number, &floating):
-                    unordered |= number != number
-                elif not read_integer(value, &number):
-                    return NOT_EXACT
-                scores[n + j] = number
-            n += size
-        if unordered:
-            return NOT_EXACT        # the careful path says what is wrong
-        for j in range(n_sought):
-            value = PyDict_GetItemWithError(run, <object> documents[j])
-            if value == NULL:
-                continue
-            if not read_double(value, &number, &floating) and not read_integer(value, &number):
-                raise RuntimeError(f"{where(query)}the run changed while it was read")
-            scratch.found[found].score = number
-            scratch.found[found].grade = grades[j]
-            scratch.found[found].place = j
-            found += 1
-        if n != capacity or len(run) != n:
-            raise RuntimeError(f"{where(query)}the run changed while it was read")
-    n_found[0] = found
-    rank_scores(None, run, plan, documents, ties, query, scratch, n, n_found)
-    return n
-
-
-cdef object score_of(object value, object query, object document):
-    """A score as a float, or as an integer of any size."""
-    cdef double score
-    if is_integer(value):
-        return index(value)
-    score = number_of(value, where(query), "score", document)
-    if score != score:
-        raise ValueError(f"{where(query)}the score of document {document!r} is NaN")
-    return score
-
-
-cdef bint read_scores(list values, list ids, object query, double *scores) except -1:
-    """Fill in scores as doubles; returns whether these would round integers together."""
-    cdef Py_ssize_t j
-    cdef object latest = None
-    cdef bint integral = False, large = False
-    for j in range(len(values)):
-        value = values[j]
-        if type(value) is not latest:           # an isinstance() for each would take most time
-            latest = type(value)
-            integral = is_integer(value)
-        if integral:
-            value = index(value)
-            if not -EXACT_INTEGERS < value < EXACT_INTEGERS:
-                large = True
-                continue
-            scores[j] = value
-            continue
-        scores[j] = number_of(value, where(query), "score", ids[j])
-        if scores[j] != scores[j]:
-            raise ValueError(f"{where(query)}the score of document {ids[j]!r} is NaN")
-    return large
-
-
-cdef Py_ssize_t rank_mapping(
-    object run, const Plan *plan, PyObject **documents, const double *grades, Py_ssize_t n_sought,
-    Ties ties, object query, Scratch *scratch, Py_ssize_t *n_found,
-) except -1:
-    """The same for any mapping, through a copy."""
-    cdef Py_ssize_t j, n, found = 0
-    cdef dict copy, places = None
-    cdef list ids, values
-    if type(run) is dict:
-        copy = dict(run)
-    else:
-        copy = {}
-        items = list(run.items())
-        for document, value in items:
-            why = why_no_id(document)
-            if why:
-                raise no_id(f"{where(query)}document", document, why)
-            copy[document] = value
-        if len(copy) < len(items):
-            raise twice_in_run(items, query)
-    # Those sought first, so that every score is asked for its number once.
-    for j in range(n_sought):
-        document = <object> documents[j]
-        value = copy.get(document, ALONE)
-        if value is ALONE:
-            continue
-        try:
-            copy[document] = score_of(value, query, document)
-        except (TypeError, ValueError):
-            break                       # found again below, where it stands in the run
-    ids = list(copy)
-    values = list(copy.values())
-    if not all_text(copy):
-        for document in ids:
-            why = why_no_id(document)
-            if why:
-                raise no_id(f"{where(query)}document", document, why)
-    n = len(ids)
-    reserve_scores(scratch, n)
-    reserve_judged(scratch, n_sought)
-    if read_scores(values, ids, query, scratch.scores):
-        # Only their order matters: each becomes its place in that.
-        values = [score_of(values[j], query, ids[j]) for j in range(n)]
-        places = {score: place for place, score in enumerate(sorted(set(values)))}
-        for j in range(n):
-            scratch.scores[j] = places[values[j]]
-    for j in range(n_sought):
-        score = copy.get(<object> documents[j], ALONE)
-        if score is ALONE:
-            continue
-        if places is not None:
-            score = places.get(score)
-        if type(score) is not float and type(score) is not int:
-            raise RuntimeError(f"{where(query)}the run changed while it was read")
-        scratch.found[found].score = score
-        scratch.found[found].grade = grades[j]
-        scratch.found[found].place = j
-        found += 1
-    n_found[0] = found
-    rank_scores(ids, None, plan, documents, ties, query, scratch, n, n_found)
-    return n
-
-
-cdef object twice_in_run(list items, object query):
-    seen = set()
-    for document, _ in items:
-        if document in seen:
-            break
-        seen.add(document)
-    return ValueError(f"{where(query)}document {document!r} stands twice in the run")
-
-
-# Any ranking
-
-cdef bint only_text(dict ranking) except -1:
-    with cython.critical_section(ranking):
-        if all_text(ranking):
-            return True
-    for document in ranking:
-        if type(document) is not str:
-            return False
-    return True
-
-
-cdef object with_text(object ranking, object query):
-    """A copy of a ranking in which integers are decimal text."""
-    if type(ranking) is list or not maps_ids(ranking, where(query)):
-        ids = ranking if type(ranking) is list else list_of(ranking, where(query))
-        return [decimal_text(id_) for id_ in list(ids)]
-    items = list(ranking.items())
-    check_ids([document for document, _ in items], f"{where(query)}document")
-    return with_text_keys(items, f"{where(query)}document")
-
-
-cdef int check_kinds(
-    object ranking, PyObject **documents, Py_ssize_t n_documents, object query
-) except -1:
-    """Refuse a ranking whose ids are of types that none of the judged documents can match."""
-    cdef Py_ssize_t j
-    for first in ranking:
-        if type(first) is type(<object> documents[0]):
-            return 0
-        break
-    judged = [<object> documents[j] for j in range(n_documents)]
-    mismatch = type_mismatch(ranking, judged)
-    if mismatch:
-        raise TypeError(f"{where(query)}no judged document can be found{mismatch}")
-    return 0
-
-
-cdef Py_ssize_t rank_any(
-    object ranking, const Plan *plan, PyObject **documents, bint exact, bint integers, Ties ties,
-    bint keep_first, object query, Scratch *scratch, Query *record,
-) except -1:
-    """Find the documents of a record that holds the judgments; returns how many the plan needs.
-
-    `integers`: those of the ranking match their decimal text.
-    """
-    cdef const double *grades = record.ideal
-    cdef Py_ssize_t n_sought = record.n_ideal
-    cdef Py_ssize_t n = NOT_EXACT, n_found = 0
-    if integers and type(ranking) is not list:
-        if type(ranking) is not dict or not only_text(<dict> ranking):
-            ranking = with_text(ranking, query)
-    if type(ranking) is dict:
-        if exact:
-            n = rank_exact_dict(
-                <dict> ranking, plan, documents, grades, n_sought, ties, query, scratch, &n_found
-            )
-        if n == NOT_EXACT:
-            n = rank_mapping(
-                ranking, plan, documents, grades, n_sought, ties, query, scratch, &n_found
-            )
-    elif type(ranking) is not list and maps_ids(ranking, where(query)):
-        n = rank_mapping(
-            ranking, plan, documents, grades, n_sought, ties, query, scratch, &n_found
-        )
-    else:
-        ids = ranking if type(ranking) is list else list_of(ranking, where(query))
-        if exact:
-            n = rank_exact_list(
-                <list> ids, plan, documents, grades, n_sought, integers, keep_first, query,
-                scratch, &n_found,
-            )
-        if n == NOT_EXACT and integers:
-            ids = with_text(ids, query)
-            n = rank_exact_list(
-                <list> ids, plan, documents, grades, n_sought, False, keep_first, query, scratch,
-                &n_found,
-            )
-        if n == NOT_EXACT:
-            ids = list(ids)
-            n = rank_list(
-                <list> ids, plan, documents, grades, n_sought, keep_first, query, scratch, &n_found
-            )
-        ranking = ids
-    if n_found == 0 and n > 0 and record.n_judged > 0:
-        check_kinds(ranking, documents, max(n_sought, 1), query)
-    record.n_retrieved = n
-    return n_found
-
-
 # Many queries
 
-cdef bint keeps_first(object duplicates) except -1:
-    if duplicates == "error":
-        return False
-    if duplicates == "first":
-        return True
-    raise ValueError(f"duplicates must be 'error' or 'first', not {duplicates!r}")
-
-
-cdef class Judgments:
+cdef class JudgedMappings:
     """The judgments of many queries, read once.
 
     Parameters
@@ -729,7 +274,7 @@ cdef class Judgments:
                 judged = judgments[i]
                 self.exact[i] = read_pool(judged, queries[i], &pool)
                 check_gains(&self.plan, queries[i], &pool)
-                n_sought = sought(&self.plan, pool.grades, pool.n)
+                n_sought = count_sought(&self.plan, pool.grades, pool.n)
                 # one at least, so that ids of the wrong type are noticed
                 for j in range(max(n_sought, min(pool.n, 1))):
                     self.documents.append(<object> pool.documents[j])
@@ -753,7 +298,7 @@ cdef class Judgments:
         cdef Py_ssize_t first = self.first_document[i]
         record.ideal = self.grades + self.first_grade[i]
         record.n_judged = self.first_grade[i + 1] - self.first_grade[i]
-        record.n_ideal = sought(&self.plan, record.ideal, record.n_judged)
+        record.n_ideal = count_sought(&self.plan, record.ideal, record.n_judged)
         return rank_any(
             ranking, &self.plan, (<PyListObject *> self.documents).ob_item + first,
             self.exact[i], self.integers, ties, keep_first, self.queries[i], scratch, record,
@@ -898,7 +443,7 @@ cdef int score_alone(
         check_gains(plan, ALONE, &pool)
         record.ideal = pool.grades
         record.n_judged = pool.n
-        record.n_ideal = sought(plan, pool.grades, pool.n)
+        record.n_ideal = count_sought(plan, pool.grades, pool.n)
         n_found = rank_any(
             ranked, plan, pool.documents, exact, False, BY_INPUT, keep_first, ALONE, &scratch,
             &record,
@@ -911,7 +456,7 @@ cdef int score_alone(
     return 0
 
 
-def score_one(Row row not None, ranked, qrels, k, rel, gain, discount, duplicates):
+def score_one(MetricRow row not None, ranked, qrels, k, rel, gain, discount, duplicates):
     """One metric of one ranking, as a float."""
     cdef Task task
     cdef Plan plan

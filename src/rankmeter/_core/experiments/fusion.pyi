@@ -8,8 +8,6 @@ from typing_extensions import disjoint_base
 
 from rankmeter._core.driver import Metrics
 
-SCALES: dict[str | None, int]
-
 def fuse(
     names: tuple[Any, ...],
     runs: list[dict[Any, Any]],
@@ -19,10 +17,6 @@ def fuse(
     counted: bool,
     depth: int | None,
 ) -> dict[Any, dict[Any, float]]: ...
-
-@disjoint_base
-class Union:
-    def __new__(cls, names: tuple[Any, ...], scale: str | None, k: float) -> Self: ...
 
 @disjoint_base
 class Mixture:

@@ -1,5 +1,5 @@
 """Rows of metrics, as Python sees them."""
 
-from rankmeter._core.metrics.rows import Row
+from rankmeter._core.metrics.rows import MetricRow
 
-ROWS: tuple[Row, ...]
+ROWS: tuple[MetricRow, ...]

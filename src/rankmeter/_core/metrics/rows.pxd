@@ -16,7 +16,7 @@ cdef class Parameter:
     cdef str wanted(self)
 
 
-cdef class Row:
+cdef class MetricRow:
     cdef Kernel kernel
     cdef Kernel expected
     cdef Reads reads
@@ -40,11 +40,11 @@ cdef class Row:
     cdef readonly bint closed_form
 
 
-cdef Row row(
+cdef MetricRow row(
     str name, Kernel kernel, Kernel expected, Reads reads, str cutoff, tuple parameters,
     str summary, str formula, str convention, str source, dict trec_eval, tuple synonyms,
     dict special=*,
 )
 cdef list read_gains(object gain)
-cdef int set_cutoff(Params *params, Row row, object k) except -1
-cdef int set_parameter(Params *params, Row row, str name, object value) except -1
+cdef int set_cutoff(Params *params, MetricRow row, object k) except -1
+cdef int set_parameter(Params *params, MetricRow row, str name, object value) except -1

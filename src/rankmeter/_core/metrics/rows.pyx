@@ -169,7 +169,7 @@ PARAMETERS = {
 }
 
 
-cdef class Row:
+cdef class MetricRow:
     """One metric: its kernel, its parameters and what is said of it.
 
     Attributes
@@ -201,17 +201,17 @@ cdef class Row:
         raise TypeError("rows are made in this module only")
 
     def __repr__(self):
-        return f"<Row {self.name}>"
+        return f"<MetricRow {self.name}>"
 
 
-cdef Row row(
+cdef MetricRow row(
     str name, Kernel kernel, Kernel expected, Reads reads, str cutoff, tuple parameters,
     str summary, str formula, str convention, str source, dict trec_eval, tuple synonyms,
     dict special=None,
 ):
     """Make a row. What few have: ambiguous, defaults, mean, discounts (it asks for them), erratic
     (it may fall when a better document moves up)."""
-    cdef Row self = Row.__new__(Row)
+    cdef MetricRow self = MetricRow.__new__(MetricRow)
     special = special or {}
     self.kernel = kernel
     self.expected = expected
@@ -242,7 +242,7 @@ cdef Row row(
     return self
 
 
-cdef int fill(Params *params, Row row) except -1:
+cdef int fill(Params *params, MetricRow row) except -1:
     """The parameters of a metric at their defaults; what has none is left out."""
     memset(params, 0, sizeof(Params))
     params.k = PY_SSIZE_T_MAX
@@ -258,7 +258,7 @@ cdef int fill(Params *params, Row row) except -1:
     return 0
 
 
-cdef int set_cutoff(Params *params, Row row, object k) except -1:
+cdef int set_cutoff(Params *params, MetricRow row, object k) except -1:
     cdef int64_t given          # as wide on every platform, so that names and values are the same
     if k is None and row.cutoff != "required":
         params.k = PY_SSIZE_T_MAX
@@ -278,7 +278,7 @@ cdef int set_cutoff(Params *params, Row row, object k) except -1:
     return 0
 
 
-cdef int set_parameter(Params *params, Row row, str name, object value) except -1:
+cdef int set_parameter(Params *params, MetricRow row, str name, object value) except -1:
     """Set one parameter. The entries of a gain that is a mapping are filled in by the caller."""
     cdef Py_ssize_t place
     if name not in row.defaults:

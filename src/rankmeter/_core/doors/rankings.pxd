@@ -1,0 +1,15 @@
+from cpython.object cimport PyObject
+
+from rankmeter._core.query cimport Plan, Query
+from rankmeter._core.ranks cimport Ties
+from rankmeter._core.scratch cimport Scratch
+
+
+cdef object ALONE               # the query of a ranking that has none
+
+cdef str locate(object query)
+cdef bint keeps_first(object duplicates) except -1
+cdef Py_ssize_t rank_any(
+    object ranking, const Plan *plan, PyObject **documents, bint exact, bint integers, Ties ties,
+    bint keep_first, object query, Scratch *scratch, Query *record,
+) except -1

@@ -1,0 +1,1 @@
+"""Rankings as mappings.pyx reads them: nothing for Python."""

@@ -1,0 +1,472 @@
+"""Rankings of Python's own containers: lists of ids, and dicts of scores.
+
+Exact ``dict``, ``list``, ``str``, ``int`` and ``float`` are read in place: no code of the caller's
+runs meanwhile, so references may be borrowed. Everything else is copied into exact containers
+first and then read with Python's own operations, to the same digits.
+"""
+
+from bisect import bisect_left
+from operator import index, itemgetter
+
+cimport cython
+from cpython.dict cimport PyDict_Next
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.unicode cimport PyUnicode_CheckExact
+
+from rankmeter._core.doors.containers cimport (
+    BATCH, EXACT_INTEGERS, Py_EQ, PyFloat_Type, PyListObject, PyObject_RichCompareBool, number_of,
+    prefetch, read_double, read_integer,
+)
+from rankmeter._core.ids cimport (
+    Probe, Table, all_text, any_escaped, decimal_text, is_exact_id, is_integer, keys_of, look_for,
+    next_alike, no_id, put, tag_of, why_no_id,
+)
+from rankmeter._core.query cimport Plan, Query
+from rankmeter._core.ranks cimport BY_ID, EXPECTED, Ties, any_tied, place_found
+from rankmeter._core.scratch cimport Found, Scratch, open_table, reserve_judged, reserve_scores
+
+from rankmeter._core.ids import check_ids, list_of, maps_ids, type_mismatch, with_text_keys
+
+
+cdef extern from "Python.h":
+    PyObject *PyDict_GetItemWithError(object mapping, object key) except? NULL
+
+cdef Py_ssize_t NOT_EXACT = -2                      # what a fast path answers to other types
+ALONE = object()
+
+
+cdef str locate(object query):
+    return "" if query is ALONE else f"query {query!r}: "
+
+
+# Ranked lists
+
+cdef object repeat_error(object query, object document, Py_ssize_t first, Py_ssize_t second):
+    return ValueError(
+        f"{locate(query)}document {document!r} stands twice in the ranking, at ranks {first} and "
+        f"{second}; duplicates='first' keeps the first"
+    )
+
+
+cdef Py_ssize_t rank_exact_list(
+    list ranking, const Plan *plan, PyObject **documents, const double *grades,
+    Py_ssize_t n_sought, bint text, bint keep_first, object query, Scratch *scratch,
+    Py_ssize_t *n_found,
+) except -1:
+    """Find the sought documents in a list of exact ids, or of exact str alone.
+
+    Returns n_retrieved or NOT_EXACT.
+    """
+    cdef Py_ssize_t i, j, n, depth, found = 0
+    cdef PyObject **ids
+    cdef Table table
+    cdef Probe probe
+    with cython.critical_section(ranking):
+        n = len(ranking)
+        if n > 0x3FFFFFFF:
+            return NOT_EXACT
+        ids = (<PyListObject *> ranking).ob_item
+        depth = min(n, plan.depth)
+        open_table(scratch, depth, 2)
+        table = scratch.table
+        reserve_judged(scratch, n_sought)
+        for i in range(depth):
+            if not PyUnicode_CheckExact(<object> ids[i]):
+                if text or not is_exact_id(ids[i]):
+                    return NOT_EXACT
+            probe = look_for(tag_of(ids[i]))
+            while next_alike(&table, &probe):
+                if PyObject_RichCompareBool(<object> ids[probe.place], <object> ids[i], Py_EQ):
+                    if keep_first:
+                        return NOT_EXACT        # the careful path closes the gaps
+                    raise repeat_error(query, ranking[i], probe.place + 1, i + 1)
+            put(&table, &probe, i)
+        for j in range(n_sought):
+            probe = look_for(tag_of(documents[j]))
+            while next_alike(&table, &probe):
+                if PyObject_RichCompareBool(
+                    <object> ids[probe.place], <object> documents[j], Py_EQ
+                ):
+                    scratch.found[found].rank = probe.place + 1
+                    scratch.found[found].tied = 1
+                    scratch.found[found].grade = grades[j]
+                    found += 1
+                    break
+    n_found[0] = found
+    return n
+
+
+cdef Py_ssize_t rank_list(
+    list ranking, const Plan *plan, PyObject **documents, const double *grades,
+    Py_ssize_t n_sought, bint keep_first, object query, Scratch *scratch, Py_ssize_t *n_found,
+) except -1:
+    """The same for a private list of any hashable ids."""
+    cdef Py_ssize_t j, found = 0, place = 0, kept = 0, dropped = 0
+    cdef dict ranks = {}
+    reserve_judged(scratch, n_sought)
+    for document in ranking:
+        place += 1
+        why = why_no_id(document)
+        if why:
+            raise no_id(f"{locate(query)}rank {place}: document", document, why)
+        first = ranks.get(document)
+        if first is not None:
+            if not keep_first:
+                raise repeat_error(query, document, first, place)
+            dropped += 1
+            continue
+        kept += 1
+        ranks[document] = kept
+        if kept >= plan.depth:
+            break
+    for j in range(n_sought):
+        rank = ranks.get(<object> documents[j])
+        if rank is not None:
+            scratch.found[found].rank = rank
+            scratch.found[found].tied = 1
+            scratch.found[found].grade = grades[j]
+            found += 1
+    n_found[0] = found
+    return len(ranking) - dropped
+
+
+# Scored documents
+
+cdef int break_ties(
+    list ids, PyObject **documents, bint by_id, object query, Scratch *scratch, Py_ssize_t n_found,
+) except -1:
+    """Give ranks to found documents, sorted by score, that share their score with another."""
+    cdef Py_ssize_t i, j, first, last, place, length, half, n_groups = 0
+    cdef Found *found = scratch.found
+    cdef double *scores = scratch.targets
+    groups = []
+    first = 0
+    while first < n_found:
+        last = first + 1
+        while last < n_found and found[last].score == found[first].score:
+            last += 1
+        if found[first].tied > 1:
+            scores[n_groups] = found[first].score
+            n_groups += 1
+            groups.append((first, last, []))
+        first = last
+    if n_groups == 0:
+        return 0
+    for i in range(len(ids)):
+        place = 0
+        length = n_groups
+        while length > 1:
+            half = length >> 1
+            if scores[place + half - 1] > scratch.scores[i]:
+                place += half
+            length -= half
+        if scores[place] == scratch.scores[i]:
+            groups[place][2].append(ids[i])
+    for first, last, members in groups:
+        if by_id:
+            escaped = any_escaped(members)
+            ours = [<object> documents[found[i].place] for i in range(first, last)]
+            ours = keys_of(ours, escaped)
+            judged = sorted(zip(ours, range(first, last)), key=itemgetter(0))
+            order = [key for key, _ in judged]
+            ahead = [0] * (len(order) + 1)
+            for key in keys_of(members, escaped):
+                ahead[bisect_left(order, key)] += 1
+            before = 0
+            for j in range(len(order) - 1, -1, -1):
+                before += ahead[j + 1]
+                i = judged[j][1]
+                found[i].rank = found[i].above + <Py_ssize_t> before + 1
+        else:
+            order = {document: j for j, document in enumerate(members)}
+            for i in range(first, last):
+                j = order.get(<object> documents[found[i].place], -1)
+                if j < 0:
+                    raise RuntimeError(f"{locate(query)}the run changed while it was read")
+                found[i].rank = found[i].above + j + 1
+    return 0
+
+
+cdef int rank_scores(
+    list ids, object run, const Plan *plan, PyObject **documents, Ties ties, object query,
+    Scratch *scratch, Py_ssize_t n_scores, Py_ssize_t *n_found,
+) except -1:
+    """Ranks from scores. `ids` parallel to them, or None: then those of `run`, if needed."""
+    n_found[0] = place_found[double](scratch.scores, n_scores, scratch, n_found[0], plan, False)
+    if ties == EXPECTED or not any_tied(scratch, n_found[0]):
+        return 0
+    if ids is None:
+        ids = list(run)
+    if len(ids) != n_scores:
+        raise RuntimeError(f"{locate(query)}the run changed while it was read")
+    try:
+        break_ties(ids, documents, ties == BY_ID, query, scratch, n_found[0])
+    except TypeError as error:
+        raise TypeError(
+            f"{locate(query)}documents with equal scores cannot be ordered by id ({error}); "
+            "ties='input' keeps the order of the run, ties='expected' needs none"
+        ) from None
+    return 0
+
+
+cdef Py_ssize_t rank_exact_dict(
+    dict run, const Plan *plan, PyObject **documents, const double *grades, Py_ssize_t n_sought,
+    Ties ties, object query, Scratch *scratch, Py_ssize_t *n_found,
+) except -1:
+    """Rank the sought documents in a dict of exact scores; returns n_retrieved or NOT_EXACT."""
+    cdef PyObject *value
+    cdef PyObject *keys[BATCH]
+    cdef PyObject *batch[BATCH]
+    cdef PyTypeObject *floating = &PyFloat_Type
+    cdef Py_ssize_t position = 0, n = 0, j, found = 0, capacity, size
+    cdef double number
+    cdef bint unordered = False, all_exact
+    cdef double *scores
+    with cython.critical_section(run):
+        capacity = len(run)
+        all_exact = all_text(run)
+        reserve_scores(scratch, capacity)
+        reserve_judged(scratch, n_sought)
+        scores = scratch.scores
+        while True:
+            # Scores lie all over memory: ask for a batch of them before the first is needed.
+            size = 0
+            while size < BATCH and PyDict_Next(run, &position, &keys[size], &value):
+                prefetch(value)
+                batch[size] = value
+                size += 1
+            if size == 0 or n + size > capacity:
+                break
+            if not all_exact:
+                for j in range(size):
+                    if not is_exact_id(keys[j]):
+                        return NOT_EXACT
+            for j in range(size):
+                value = batch[j]
+                if read_double(value, &number, &floating):
+                    unordered |= number != number
+                elif not read_integer(value, &number):
+                    return NOT_EXACT
+                scores[n + j] = number
+            n += size
+        if unordered:
+            return NOT_EXACT        # the careful path says what is wrong
+        for j in range(n_sought):
+            value = PyDict_GetItemWithError(run, <object> documents[j])
+            if value == NULL:
+                continue
+            if not read_double(value, &number, &floating) and not read_integer(value, &number):
+                raise RuntimeError(f"{locate(query)}the run changed while it was read")
+            scratch.found[found].score = number
+            scratch.found[found].grade = grades[j]
+            scratch.found[found].place = j
+            found += 1
+        if n != capacity or len(run) != n:
+            raise RuntimeError(f"{locate(query)}the run changed while it was read")
+    n_found[0] = found
+    rank_scores(None, run, plan, documents, ties, query, scratch, n, n_found)
+    return n
+
+
+cdef object score_of(object value, object query, object document):
+    """A score as a float, or as an integer of any size."""
+    cdef double score
+    if is_integer(value):
+        return index(value)
+    score = number_of(value, locate(query), "score", document)
+    if score != score:
+        raise ValueError(f"{locate(query)}the score of document {document!r} is NaN")
+    return score
+
+
+cdef bint read_scores(list values, list ids, object query, double *scores) except -1:
+    """Fill in scores as doubles; returns whether these would round integers together."""
+    cdef Py_ssize_t j
+    cdef object latest = None
+    cdef bint integral = False, large = False
+    for j in range(len(values)):
+        value = values[j]
+        if type(value) is not latest:           # an isinstance() for each would take most time
+            latest = type(value)
+            integral = is_integer(value)
+        if integral:
+            value = index(value)
+            if not -EXACT_INTEGERS < value < EXACT_INTEGERS:
+                large = True
+                continue
+            scores[j] = value
+            continue
+        scores[j] = number_of(value, locate(query), "score", ids[j])
+        if scores[j] != scores[j]:
+            raise ValueError(f"{locate(query)}the score of document {ids[j]!r} is NaN")
+    return large
+
+
+cdef Py_ssize_t rank_mapping(
+    object run, const Plan *plan, PyObject **documents, const double *grades, Py_ssize_t n_sought,
+    Ties ties, object query, Scratch *scratch, Py_ssize_t *n_found,
+) except -1:
+    """The same for any mapping, through a copy."""
+    cdef Py_ssize_t j, n, found = 0
+    cdef dict copy, places = None
+    cdef list ids, values
+    if type(run) is dict:
+        copy = dict(run)
+    else:
+        copy = {}
+        items = list(run.items())
+        for document, value in items:
+            why = why_no_id(document)
+            if why:
+                raise no_id(f"{locate(query)}document", document, why)
+            copy[document] = value
+        if len(copy) < len(items):
+            raise repeat_in_run_error(items, query)
+    # Those sought first, so that every score is asked for its number once.
+    for j in range(n_sought):
+        document = <object> documents[j]
+        value = copy.get(document, ALONE)
+        if value is ALONE:
+            continue
+        try:
+            copy[document] = score_of(value, query, document)
+        except (TypeError, ValueError):
+            break                       # found again below, where it stands in the run
+    ids = list(copy)
+    values = list(copy.values())
+    if not all_text(copy):
+        for document in ids:
+            why = why_no_id(document)
+            if why:
+                raise no_id(f"{locate(query)}document", document, why)
+    n = len(ids)
+    reserve_scores(scratch, n)
+    reserve_judged(scratch, n_sought)
+    if read_scores(values, ids, query, scratch.scores):
+        # Only their order matters: each becomes its place in that.
+        values = [score_of(values[j], query, ids[j]) for j in range(n)]
+        places = {score: place for place, score in enumerate(sorted(set(values)))}
+        for j in range(n):
+            scratch.scores[j] = places[values[j]]
+    for j in range(n_sought):
+        score = copy.get(<object> documents[j], ALONE)
+        if score is ALONE:
+            continue
+        if places is not None:
+            score = places.get(score)
+        if type(score) is not float and type(score) is not int:
+            raise RuntimeError(f"{locate(query)}the run changed while it was read")
+        scratch.found[found].score = score
+        scratch.found[found].grade = grades[j]
+        scratch.found[found].place = j
+        found += 1
+    n_found[0] = found
+    rank_scores(ids, None, plan, documents, ties, query, scratch, n, n_found)
+    return n
+
+
+cdef object repeat_in_run_error(list items, object query):
+    seen = set()
+    for document, _ in items:
+        if document in seen:
+            break
+        seen.add(document)
+    return ValueError(f"{locate(query)}document {document!r} stands twice in the run")
+
+
+# Any ranking
+
+cdef bint only_text(dict ranking) except -1:
+    with cython.critical_section(ranking):
+        if all_text(ranking):
+            return True
+    for document in ranking:
+        if type(document) is not str:
+            return False
+    return True
+
+
+cdef object with_text(object ranking, object query):
+    """A copy of a ranking in which integers are decimal text."""
+    if type(ranking) is list or not maps_ids(ranking, locate(query)):
+        ids = ranking if type(ranking) is list else list_of(ranking, locate(query))
+        return [decimal_text(id_) for id_ in list(ids)]
+    items = list(ranking.items())
+    check_ids([document for document, _ in items], f"{locate(query)}document")
+    return with_text_keys(items, f"{locate(query)}document")
+
+
+cdef int check_kinds(
+    object ranking, PyObject **documents, Py_ssize_t n_documents, object query
+) except -1:
+    """Refuse a ranking whose ids are of types that none of the judged documents can match."""
+    cdef Py_ssize_t j
+    for first in ranking:
+        if type(first) is type(<object> documents[0]):
+            return 0
+        break
+    judged = [<object> documents[j] for j in range(n_documents)]
+    mismatch = type_mismatch(ranking, judged)
+    if mismatch:
+        raise TypeError(f"{locate(query)}no judged document can be found{mismatch}")
+    return 0
+
+
+cdef Py_ssize_t rank_any(
+    object ranking, const Plan *plan, PyObject **documents, bint exact, bint integers, Ties ties,
+    bint keep_first, object query, Scratch *scratch, Query *record,
+) except -1:
+    """Find the documents of a record that holds the judgments; returns how many the plan needs.
+
+    `integers`: those of the ranking match their decimal text.
+    """
+    cdef const double *grades = record.ideal
+    cdef Py_ssize_t n_sought = record.n_ideal
+    cdef Py_ssize_t n = NOT_EXACT, n_found = 0
+    if integers and type(ranking) is not list:
+        if type(ranking) is not dict or not only_text(<dict> ranking):
+            ranking = with_text(ranking, query)
+    if type(ranking) is dict:
+        if exact:
+            n = rank_exact_dict(
+                <dict> ranking, plan, documents, grades, n_sought, ties, query, scratch, &n_found
+            )
+        if n == NOT_EXACT:
+            n = rank_mapping(
+                ranking, plan, documents, grades, n_sought, ties, query, scratch, &n_found
+            )
+    elif type(ranking) is not list and maps_ids(ranking, locate(query)):
+        n = rank_mapping(
+            ranking, plan, documents, grades, n_sought, ties, query, scratch, &n_found
+        )
+    else:
+        ids = ranking if type(ranking) is list else list_of(ranking, locate(query))
+        if exact:
+            n = rank_exact_list(
+                <list> ids, plan, documents, grades, n_sought, integers, keep_first, query,
+                scratch, &n_found,
+            )
+        if n == NOT_EXACT and integers:
+            ids = with_text(ids, query)
+            n = rank_exact_list(
+                <list> ids, plan, documents, grades, n_sought, False, keep_first, query, scratch,
+                &n_found,
+            )
+        if n == NOT_EXACT:
+            ids = list(ids)
+            n = rank_list(
+                <list> ids, plan, documents, grades, n_sought, keep_first, query, scratch, &n_found
+            )
+        ranking = ids
+    if n_found == 0 and n > 0 and record.n_judged > 0:
+        check_kinds(ranking, documents, max(n_sought, 1), query)
+    record.n_retrieved = n
+    return n_found
+
+
+cdef bint keeps_first(object duplicates) except -1:
+    if duplicates == "error":
+        return False
+    if duplicates == "first":
+        return True
+    raise ValueError(f"duplicates must be 'error' or 'first', not {duplicates!r}")

@@ -1,0 +1,1 @@
+"""Scores brought to one scale: nothing for Python."""

@@ -1,0 +1,1 @@
+"""All memory that ranking one query takes: nothing for Python."""
