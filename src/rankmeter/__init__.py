@@ -6,7 +6,6 @@ from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import parse
 from rankmeter.results.coverage import Coverage
 from rankmeter.results.evaluation import Bounds, Evaluation, concat
-from rankmeter.scoring.arrays import evaluate_grades, evaluate_rankings, evaluate_scores
 from rankmeter.scoring.evaluator import Evaluator, evaluate
 from rankmeter.scoring.single import (
     average_precision,
@@ -17,7 +16,6 @@ from rankmeter.scoring.single import (
     reciprocal_rank,
     retrieval_metrics,
 )
-from rankmeter.writers.run_files import write_qrels, write_run
 
 if TYPE_CHECKING:
     from rankmeter.experiments.compare import compare
@@ -27,6 +25,8 @@ if TYPE_CHECKING:
     from rankmeter.experiments.resolution import Resolution, resolution
     from rankmeter.experiments.risk import RiskCoverage, risk_coverage
     from rankmeter.experiments.sweep import Fold, Sweep, sweep
+    from rankmeter.scoring.arrays import evaluate_grades, evaluate_rankings, evaluate_scores
+    from rankmeter.writers.run_files import write_qrels, write_run
 
 # What not everybody needs is imported when it is first asked for. No module may have the name of
 # what is asked for here: importing it would put the module in that place.
@@ -43,11 +43,16 @@ _LATER = {
     "Interval": "experiments.intervals",
     "Settings": "experiments.comparison",
     "compare": "experiments.compare",
+    "evaluate_grades": "scoring.arrays",
+    "evaluate_rankings": "scoring.arrays",
+    "evaluate_scores": "scoring.arrays",
     "fuse": "experiments.fuse",
     "intervals": "experiments.intervals",
     "resolution": "experiments.resolution",
     "risk_coverage": "experiments.risk",
     "sweep": "experiments.sweep",
+    "write_qrels": "writers.run_files",
+    "write_run": "writers.run_files",
 }
 
 __all__ = [

@@ -13,10 +13,10 @@ from rankmeter.naming.metric import Metric, gains_of
 from rankmeter.naming.rows import METRICS
 from rankmeter.naming.spellings import LEVEL, from_elsewhere, unknown_metric
 
-_SPELLING = re.compile(r"([A-Za-z][A-Za-z0-9_.]*)(?:@([^()]*))?(?:\((.*)\))?", re.DOTALL)
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")  # float takes more
-
-_PARAMETER = re.compile(r"\s*([a-z_]+)\s*=\s*(\{[^{}]*\}|[^,{}]*)\s*(?:,|$)")
+# Compiled when first needed: that takes as long as all other imports of names.
+_SPELLING = r"(?s)([A-Za-z][A-Za-z0-9_.]*)(?:@([^()]*))?(?:\((.*)\))?"
+_NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"  # float takes more
+_PARAMETER = r"\s*([a-z_]+)\s*=\s*(\{[^{}]*\}|[^,{}]*)\s*(?:,|$)"
 
 
 class Measure(Protocol):
@@ -65,9 +65,9 @@ def parse(text: str | Measure) -> Metric:
     """
     if not isinstance(text, str):
         return _from_measure(text)
-    match = _SPELLING.fullmatch(text.strip())
+    match = re.fullmatch(_SPELLING, text.strip())
     name, cutoff, arguments = match.groups() if match else ("", None, None)
-    if name not in METRICS or LEVEL.search(text):
+    if name not in METRICS or re.search(LEVEL, text):
         ours = from_elsewhere(text.strip())
         if ours is None:
             raise unknown_metric(text)
@@ -195,18 +195,18 @@ def _given(metric: Metric) -> dict[str, Any]:
 
 def _arguments(text: str | None) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
-    position = 0
-    while text is not None and position < len(text):
-        match = _PARAMETER.match(text, position)
+    rest = text or ""
+    while rest:
+        match = re.match(_PARAMETER, rest)
         if match is None:
-            raise ValueError(f"cannot read {text[position:]!r}; parameters are name=value")
+            raise ValueError(f"cannot read {rest!r}; parameters are name=value")
         name, value = match.group(1), match.group(2).strip()
         if name in arguments:
             raise ValueError(f"{name} is given twice")
         if name not in PARAMETERS:
             raise ValueError(f"unknown parameter {name!r}; there are {', '.join(PARAMETERS)}")
         arguments[name] = _value(name, value)
-        position = match.end()
+        rest = rest[match.end() :]
     return arguments
 
 
@@ -228,6 +228,6 @@ def _value(name: str, text: str) -> Any:
 
 
 def _number(text: str) -> float:
-    if _NUMBER.fullmatch(text.strip()) is None:
+    if re.fullmatch(_NUMBER, text.strip()) is None:
         raise ValueError
     return float(text)

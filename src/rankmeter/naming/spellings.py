@@ -8,12 +8,12 @@ from rankmeter._core.driver import METRICS as _ROWS
 from rankmeter._core.metrics.rows import MetricRow
 from rankmeter.naming.rows import METRICS
 
-LEVEL = re.compile(r"-l([0-9]+)\s*$")  # of relevance, in ranx
+LEVEL = r"-l([0-9]+)\s*$"  # of relevance, in ranx
 
 
 def from_elsewhere(text: str) -> str | None:
     """Our spelling of a name of trec_eval or ranx, if it means one of our metrics."""
-    level = LEVEL.search(text)
+    level = re.search(LEVEL, text)
     name = text[: level.start()] if level else text
     for row in _ROWS:
         for theirs, ours in (row.ranx if level else row.trec_eval | row.ranx).items():
