@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def many_processors() -> Iterator[None]:
     """Have work split among threads where there are few processors, too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threads, "processors", lambda: 8)
+        patch.setattr(threads, "count_processors", lambda: 8)
         yield
 
 

@@ -36,5 +36,5 @@ def _read(
             document.decode(encoding, "surrogateescape"): number
             for document, number in documents.items()
         }
-        for query, documents in opened.carefully(mistakes).items()
+        for query, documents in opened.read_carefully(mistakes).items()
     }

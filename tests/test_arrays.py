@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankmeter as rm
-from rankmeter.doors.threads import processors
+from rankmeter.doors.threads import count_processors
 from rankmeter.naming.rows import METRICS
 
 SIX = ["ndcg@10", "map", "mrr", "recall@10", "precision@10", "hit@10"]
@@ -1109,19 +1109,19 @@ def test_no_more_pieces_than_processors(
         return submit(*arguments)
 
     monkeypatch.setattr(ThreadPoolExecutor, "submit", counted)
-    monkeypatch.setattr("rankmeter.doors.threads.processors", lambda: available)
+    monkeypatch.setattr("rankmeter.doors.threads.count_processors", lambda: available)
     rm.evaluate_scores(np.eye(1000, 3), np.eye(1000, 3), "mrr", threads=threads)
     assert len(pieces) == submitted  # and one of them by the calling thread
 
 
 def test_the_processors_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3, 5}, raising=False)
-    assert processors() == 2
+    assert count_processors() == 2
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: 7)
-    assert processors() == 7
+    assert count_processors() == 7
     monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert processors() == 1
+    assert count_processors() == 1
 
 
 def test_many_threads_call_at_once(rng: np.random.Generator) -> None:

@@ -207,7 +207,7 @@ def test_no_more_pieces_wait_than_processors(
 
     monkeypatch.setattr(texts, "_BLOCK", 1_000)
     monkeypatch.setattr("rankmeter.doors.pieces.pool", Pool)
-    monkeypatch.setattr("rankmeter.doors.threads.processors", lambda: 3)
+    monkeypatch.setattr("rankmeter.doors.threads.count_processors", lambda: 3)
     same(
         rm.evaluate(*pair, METRICS, threads=10**6),
         by_dicts(pair[0].read_bytes(), pair[1].read_bytes()),
@@ -220,7 +220,7 @@ def test_the_fast_way_is_taken(pair: tuple[Path, Path], monkeypatch: pytest.Monk
     def fail(*arguments: Any) -> Any:
         raise AssertionError("read carefully")
 
-    monkeypatch.setattr(texts.Text, "carefully", fail)
+    monkeypatch.setattr(texts.Text, "read_carefully", fail)
     for threads in (1, 2):
         assert rm.evaluate(*pair, METRICS, threads=threads).coverage.evaluated == 40
 
@@ -231,7 +231,7 @@ def test_judgments_of_a_dict_take_the_fast_way(
     qrels, run = read_qrels(pair[0]), read_run(pair[1])
     metrics = [*METRICS, "bpref", "infap", "judged@5", "map(rel=3)", "mrr(judged_only=true)", "g"]
     expected = rm.evaluate(qrels, run, metrics)
-    monkeypatch.delattr(texts.Text, "carefully")
+    monkeypatch.delattr(texts.Text, "read_carefully")
     scorer = rm.Evaluator(qrels, metrics)
     for _ in range(2):
         same(scorer.evaluate(pair[1]), expected)
@@ -465,7 +465,7 @@ def test_ranks_and_blanks_that_shift_nothing(line: bytes) -> None:
 
 
 def test_tabs_and_padding_take_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(texts.Text, "carefully")
+    monkeypatch.delattr(texts.Text, "read_carefully")
     run = b"q  \tQ0 \ta \t1.0\t9.5\tt\nq\tQ0\tParis\t2\t8.5\tmy tag\n"
     qrels = io.BytesIO(b"q\t0\tParis\t1\n")
     assert rm.evaluate(qrels, io.BytesIO(run), "mrr")["mrr"] == 0.5

@@ -18,7 +18,7 @@ from made import evaluation
 
 import rankmeter as rm
 from rankmeter._core.experiments.resampling import flip_all_signs, flip_signs
-from rankmeter.statistics.significance import MOST_ENUMERATED, adjusted, differences_of, outcomes_of
+from rankmeter.statistics.significance import MOST_ENUMERATED, adjust, differences_of, outcomes_of
 
 
 def pair(differences: Any, **options: Any) -> rm.Comparison:
@@ -273,10 +273,10 @@ def test_scale_does_not_matter(scale: float) -> None:
 
 def test_corrections_by_hand() -> None:
     p = [0.01, 0.04, 0.03, 0.5]
-    assert adjusted(p, "none") == p
-    assert adjusted(p, "bonferroni") == pytest.approx([0.04, 0.16, 0.12, 1.0])
-    assert adjusted(p, "holm") == pytest.approx([0.04, 0.09, 0.09, 0.5])
-    assert adjusted(p, "bh") == pytest.approx([0.04, 0.04 * 4 / 3, 0.04 * 4 / 3, 0.5])
+    assert adjust(p, "none") == p
+    assert adjust(p, "bonferroni") == pytest.approx([0.04, 0.16, 0.12, 1.0])
+    assert adjust(p, "holm") == pytest.approx([0.04, 0.09, 0.09, 0.5])
+    assert adjust(p, "bh") == pytest.approx([0.04, 0.04 * 4 / 3, 0.04 * 4 / 3, 0.5])
 
 
 def test_bh_is_that_of_scipy() -> None:
@@ -285,7 +285,7 @@ def test_bh_is_that_of_scipy() -> None:
         pytest.skip("scipy 1.11 has it")
     p = np.random.default_rng(0).random(30)
     expected = stats.false_discovery_control(p)
-    assert adjusted(p.tolist(), "bh") == pytest.approx(expected.tolist(), rel=1e-12)
+    assert adjust(p.tolist(), "bh") == pytest.approx(expected.tolist(), rel=1e-12)
 
 
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh", "none"])
@@ -295,7 +295,7 @@ def test_correction_is_over_systems_and_metrics(correction: Any) -> None:
     evs = {n: evaluation(rng.random((12, 2)), metrics=names) for n in ("a", "b", "c")}
     c = rm.compare(evs, correction=correction)
     assert c.comparisons == 4
-    expected = adjusted([row.p for row in c.rows], correction)
+    expected = adjust([row.p for row in c.rows], correction)
     assert [row.adjusted_p for row in c.rows] == expected
     assert [(row.system, row.metric) for row in c.rows] == list(product("bc", names))
     # Each column has the p that it has alone, since the signs are the same.
@@ -309,7 +309,7 @@ def test_correction_of_facets_is_over_labels_too() -> None:
     assert list(parts) == [0, 1]
     assert [part.comparisons for part in parts.values()] == [2, 2]
     p = [part["new", "mrr"].p for part in parts.values()]
-    assert [part["new", "mrr"].adjusted_p for part in parts.values()] == adjusted(p, "holm")
+    assert [part["new", "mrr"].adjusted_p for part in parts.values()] == adjust(p, "holm")
     assert parts[1]["new", "mrr"].p == pair(values[1::2])["new", "mrr"].p
 
 

@@ -1079,7 +1079,7 @@ def test_the_fast_way_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: Any) -> Any:
         raise AssertionError("read carefully")
 
-    monkeypatch.setattr(arrow.Table, "carefully", fail)
+    monkeypatch.setattr(arrow.Table, "read_carefully", fail)
     for threads in (1, 2):
         same(rm.evaluate(table(JUDGED, "grade"), table(), METRICS, threads=threads), expected())
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from operator import index
 from typing import Any
 
 import numpy as np
+
+from rankmeter._core.ids import is_number
 
 
 def check_mapping(name: str, what: str, given: Any) -> None:
@@ -31,7 +34,22 @@ def check_share(name: str, given: Any) -> None:
         raise ValueError(f"{name} must lie between 0 and 1, not {given!r}")
 
 
-def checked_draws(draws: Any, seed: Any) -> tuple[int, int]:
+def check_number(name: str, given: Any) -> float:
+    """Return a finite number as a double, or refuse it."""
+    if isinstance(given, bool) or not is_number(given):
+        raise TypeError(f"{name} must be a number, not {given!r}")
+    try:
+        number = float(given)
+    except TypeError:
+        raise TypeError(f"{name} must be a number, not {given!r}") from None
+    except (OverflowError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite, not {given!r}")
+    return number
+
+
+def check_draws(draws: Any, seed: Any) -> tuple[int, int]:
     """Return both as integers, or refuse them."""
     for name, given in (("draws", draws), ("seed", seed)):
         if isinstance(given, bool) or not hasattr(given, "__index__"):

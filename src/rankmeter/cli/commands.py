@@ -23,7 +23,7 @@ from rankmeter.cli.input import (
     add_reading,
     add_rules,
     check_inputs,
-    naming,
+    name_errors,
     qrels_notes,
     read_labels,
     read_qrels,
@@ -39,8 +39,8 @@ from rankmeter.cli.output import (
     csv_of,
     deliver,
     fail,
-    laid_out,
-    noted,
+    lay_out,
+    list_notes,
     print_out,
 )
 from rankmeter.cli.power import add_power
@@ -144,7 +144,7 @@ metrics:
 
 _FORMATS = """\
 formats:
-  table         for reading; what was not scored is noted below
+  table         for reading; what was not scored is list_notes below
   markdown      the same, as Markdown
   csv           one table with all digits: the means; with --per-query the values of each query;
                 with --by the roll-up. Notes go to standard error.
@@ -268,7 +268,7 @@ def _score(
     evaluation, absent, unjudged = score_run(run, evaluator, arguments)
     rolled_up: Mapping[str, Mapping[str | None, Evaluation]] = {}
     if facets is not None:
-        with naming(f"{shown_name(arguments.by)}, {shown_name(run)}"):
+        with name_errors(f"{shown_name(arguments.by)}, {shown_name(run)}"):
             rolled_up = evaluation.by(facets)
     notes = run_notes(run, evaluator, evaluation, absent, unjudged, arguments.missing)
     return _Scored(run, evaluation, rolled_up, notes)
@@ -297,9 +297,9 @@ def _report(
         return csv_of(sheets[0] if sheets else means), notes
     sheets.append(_means_sheet(scored, metrics, spread=arguments.spread))
     style: Style = "text" if arguments.format == "table" else "markdown"
-    parts = [laid_out(sheet, style, arguments.digits) for sheet in sheets]
+    parts = [lay_out(sheet, style, arguments.digits) for sheet in sheets]
     if notes:
-        parts.append(noted(notes, style))
+        parts.append(list_notes(notes, style))
     return "\n".join(part.rstrip("\n") + "\n" for part in parts), []
 
 

@@ -19,7 +19,7 @@ from rankmeter.cli.input import (
     add_rules,
     add_tests,
     check_inputs,
-    naming,
+    name_errors,
     qrels_notes,
     read_labels,
     read_qrels,
@@ -39,10 +39,10 @@ from rankmeter.cli.output import (
     csv_of,
     deliver,
     in_markdown,
-    laid_out,
-    listed,
-    noted,
-    printable,
+    lay_out,
+    list_lines,
+    list_notes,
+    make_printable,
 )
 from rankmeter.doors.source import shown_name
 from rankmeter.experiments import budgets
@@ -179,7 +179,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         evaluations[shown_name(run)] = evaluation
         # What a run lacks is among the notes of the comparison.
         notes += unjudged_notes(run, len(evaluator.query_ids) - len(absent), unjudged)
-    comparison = _compared(evaluations, labels, arguments)
+    comparison = _compare_runs(evaluations, labels, arguments)
     checked = budgets.check(
         comparison, arguments.budgets, only_significant=arguments.alpha is not None
     )
@@ -212,7 +212,7 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
     return metrics
 
 
-def _compared(
+def _compare_runs(
     evaluations: Mapping[str, Any],
     labels: Mapping[str, Mapping[str, str]] | None,
     arguments: argparse.Namespace,
@@ -233,7 +233,7 @@ def _compared(
     except (ValueError, ImportError) as error:
         raise BadInput(str(error)) from error
     if labels is not None:
-        with naming(arguments.by):
+        with name_errors(arguments.by):
             comparison.facets = comparison.by(labels)
     return comparison
 
@@ -269,18 +269,18 @@ def _report(
         return csv_of(_rows(comparison)), notes
     style = STYLES[arguments.format]
     digits = arguments.digits
-    parts = [laid_out(_table(comparison, digits), style, digits)]
+    parts = [lay_out(_table(comparison, digits), style, digits)]
     if arguments.by is not None:
-        parts.append(laid_out(_facet_table(comparison, digits), style, digits))
+        parts.append(lay_out(_facet_table(comparison, digits), style, digits))
     if arguments.movers:
-        parts.append(laid_out(_movers(comparison, arguments.movers, digits), style, digits))
+        parts.append(lay_out(_movers(comparison, arguments.movers, digits), style, digits))
     title = f"{', '.join(comparison.systems)} against {comparison.baseline}"
     if style != "text":  # on a terminal, the budgets are said on standard error
         if checked:
             lines = [f"budget {one.outcome}: {one.sentence}" for one in checked]
-            parts.insert(0, listed(lines, style))
+            parts.insert(0, list_lines(lines, style))
         parts.insert(0, _verdict(comparison, style))
-    parts.append(noted(notes, style))
+    parts.append(list_notes(notes, style))
     return bound(parts, style, title), []
 
 
@@ -294,7 +294,7 @@ def _verdict(comparison: Comparison, style: Style) -> str:
             names = [row.metric for row in rows if row.verdict == verdict]
             if names:
                 found.append(f"{verdict} by {', '.join(names)}")
-        lines.append(printable(f"{system} against {comparison.baseline}: {'; '.join(found)}"))
+        lines.append(make_printable(f"{system} against {comparison.baseline}: {'; '.join(found)}"))
     if style == "html":
         from html import escape
 

@@ -18,7 +18,7 @@ from rankmeter.doors.opening import FORMATS, SIDES
 from rankmeter.doors.rows import ROLES
 from rankmeter.doors.scored import Scored
 from rankmeter.doors.source import STANDARD_INPUT, STANDARD_OUTPUT, Source, shown_name
-from rankmeter.doors.threads import processors
+from rankmeter.doors.threads import count_processors
 from rankmeter.naming.parsing import named_metrics, parse
 from rankmeter.results.coverage import lost_text
 from rankmeter.results.evaluation import Evaluation
@@ -63,7 +63,7 @@ def add_metrics(parser: argparse.ArgumentParser) -> None:
         dest="metrics",
         metavar="METRIC",
         action="append",
-        type=_metric,
+        type=_parse_metric,
         help=f"a metric; may be repeated (default: {', '.join(DEFAULT_METRICS)})",
     )
 
@@ -100,7 +100,7 @@ def add_reading(parser: argparse.ArgumentParser, *, threads: bool = True) -> Non
         dest="input_formats",
         metavar="[SIDE=]FORMAT",
         action="append",
-        type=_input_format,
+        type=_parse_format,
         default=[],
         help=f"one of {', '.join(FORMATS)}; for one side only with qrels= or run= before it",
     )
@@ -109,7 +109,7 @@ def add_reading(parser: argparse.ArgumentParser, *, threads: bool = True) -> Non
         dest="columns",
         metavar="[SIDE.]COLUMN=NAME",
         action="append",
-        type=_column,
+        type=_parse_column,
         default=[],
         help="what a column of a table, or a key of JSON's rows, is called there, such as "
         "query_id=user or run.score=sim",
@@ -124,14 +124,14 @@ def add_reading(parser: argparse.ArgumentParser, *, threads: bool = True) -> Non
         return
     parser.add_argument(
         "--threads",
-        type=_threads,
+        type=_parse_threads,
         metavar="N",
-        default=processors(),
+        default=count_processors(),
         help="among how many threads to split a run (default: one for each processor)",
     )
 
 
-def _metric(text: str) -> str:
+def _parse_metric(text: str) -> str:
     try:
         parse(text)
     except ValueError as error:
@@ -139,30 +139,30 @@ def _metric(text: str) -> str:
     return text
 
 
-def _input_format(text: str) -> dict[str, str]:
+def _parse_format(text: str) -> dict[str, str]:
     side, _, name = text.rpartition("=")
     if name not in FORMATS:
         raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(FORMATS)}")
-    return _of_sides(side, name, text)
+    return _spread(side, name, text)
 
 
-def _column(text: str) -> dict[str, tuple[str, str]]:
+def _parse_column(text: str) -> dict[str, tuple[str, str]]:
     role, found, name = text.partition("=")
     side, _, role = role.rpartition(".")
     if role not in ROLES or not found:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not COLUMN=NAME, where COLUMN is one of {', '.join(ROLES)}"
         )
-    return _of_sides(side, (role, name), text)
+    return _spread(side, (role, name), text)
 
 
-def _of_sides(side: str, value: T, text: str) -> dict[str, T]:
+def _spread(side: str, value: T, text: str) -> dict[str, T]:
     if side not in ("", *SIDES):
         raise argparse.ArgumentTypeError(f"{text!r}: the side is qrels or run, not {side}")
     return dict.fromkeys([side] if side else SIDES, value)
 
 
-def _threads(text: str) -> int:
+def _parse_threads(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 up")
     return int(text)
@@ -270,15 +270,15 @@ def check_inputs(arguments: argparse.Namespace, runs: Sequence[str]) -> None:
 
 def read_qrels(metrics: Sequence[str], arguments: argparse.Namespace) -> Evaluator:
     """Read the judgments."""
-    with naming(arguments.qrels), watched(arguments.qrels) as qrels:
-        return Evaluator(qrels, metrics, **reading(arguments))
+    with name_errors(arguments.qrels), watch(arguments.qrels) as qrels:
+        return Evaluator(qrels, metrics, **collect_reading(arguments))
 
 
 def read_labels(arguments: argparse.Namespace) -> dict[str, dict[str, str]] | None:
     """Read the file of --by, if there is one."""
     if arguments.by is None:
         return None
-    with naming(arguments.by):
+    with name_errors(arguments.by):
         return read_facets(arguments.by)
 
 
@@ -286,14 +286,14 @@ def score_run(
     run: str, evaluator: Evaluator, arguments: argparse.Namespace
 ) -> tuple[Evaluation, list[str], list[str]]:
     """Return the evaluation, the judged queries that the run lacks, and those not judged."""
-    with naming(run), watched(run) as source:
+    with name_errors(run), watch(run) as source:
         judged = evaluator.judged
         how = How(
             arguments.ties,
             arguments.duplicates,
             arguments.missing,
             arguments.threads,
-            Reading(**reading(arguments)),
+            Reading(**collect_reading(arguments)),
         )
         scored = Scored.empty(len(evaluator.query_ids), len(evaluator.metrics))
         judged.score(source, how, scored)
@@ -303,7 +303,7 @@ def score_run(
     return evaluation, absent, scored.unjudged
 
 
-def reading(arguments: argparse.Namespace) -> dict[str, Any]:
+def collect_reading(arguments: argparse.Namespace) -> dict[str, Any]:
     """How files are to be read, in the words of Evaluator."""
     formats: dict[str, str] = {}
     columns: dict[str, dict[str, str]] = {}
@@ -316,7 +316,7 @@ def reading(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 @contextmanager
-def watched(path: str) -> Iterator[Any]:
+def watch(path: str) -> Iterator[Any]:
     """Open a file, with a bar on the terminal if reading takes more than a second."""
     with ExitStack() as stack:
         source = Source(path)
@@ -339,7 +339,7 @@ def watched(path: str) -> Iterator[Any]:
 
 
 @contextmanager
-def naming(file: str) -> Iterator[None]:
+def name_errors(file: str) -> Iterator[None]:
     """Turn what goes wrong into a line that names the file."""
     name = shown_name(file)
     try:

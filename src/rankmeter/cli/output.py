@@ -41,7 +41,7 @@ def add_digits(parser: argparse.ArgumentParser) -> None:
     """Add --digits."""
     parser.add_argument(
         "--digits",
-        type=_digits,
+        type=_parse_digits,
         metavar="N",
         default=4,
         help="digits after the point in table and markdown (default: 4)",
@@ -57,13 +57,13 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _digits(text: str) -> int:
+def _parse_digits(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,2}", text) or int(text) > 17:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 17")
     return int(text)
 
 
-def laid_out(sheet: Sheet, style: Style, digits: int) -> str:
+def lay_out(sheet: Sheet, style: Style, digits: int) -> str:
     """Lay out a sheet for reading."""
 
     def text(cell: Cell, is_key: bool) -> str:
@@ -71,7 +71,7 @@ def laid_out(sheet: Sheet, style: Style, digits: int) -> str:
             return _NO_LABEL if is_key else "-"
         if isinstance(cell, float):
             return f"{cell:.{digits}f}"
-        shown = printable(str(cell))
+        shown = make_printable(str(cell))
         return _MARK_UP.sub(r"\\\g<0>", shown) if style == "markdown" else shown
 
     header = [text(name, True) for name in sheet.header]
@@ -79,14 +79,14 @@ def laid_out(sheet: Sheet, style: Style, digits: int) -> str:
     return render(header, rows, style, left=sheet.keys)
 
 
-def noted(notes: Sequence[str], style: Style) -> str:
+def list_notes(notes: Sequence[str], style: Style) -> str:
     """Return notes, a line each."""
-    return listed([f"note: {note}" for note in notes], style)
+    return list_lines([f"note: {note}" for note in notes], style)
 
 
-def listed(lines: Sequence[str], style: Style) -> str:
+def list_lines(lines: Sequence[str], style: Style) -> str:
     """Return lines that stay lines of their own."""
-    lines = [printable(line) for line in lines]
+    lines = [make_printable(line) for line in lines]
     if style == "text":
         return "\n".join(lines)
     if style == "html":
@@ -126,7 +126,7 @@ def page(title: str, parts: Sequence[str]) -> str:
     """Return a page of HTML; the parts are HTML already."""
     from html import escape
 
-    return _PAGE.format(title=escape(printable(title)), body="\n".join(parts))
+    return _PAGE.format(title=escape(make_printable(title)), body="\n".join(parts))
 
 
 def bound(parts: Sequence[str], style: Style, title: str) -> str:
@@ -203,10 +203,10 @@ def fail(message: str) -> int:
 
 def complain(line: str) -> None:
     """Say a line on standard error."""
-    print(f"rankmeter: {printable(line)}", file=sys.stderr)
+    print(f"rankmeter: {make_printable(line)}", file=sys.stderr)
 
 
-def printable(text: str) -> str:
+def make_printable(text: str) -> str:
     """Escape what would break the line, change the terminal or have no encoding."""
     if text.isprintable():
         return text

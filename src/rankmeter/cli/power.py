@@ -34,8 +34,8 @@ from rankmeter.cli.output import (
     bound,
     csv_of,
     deliver,
-    laid_out,
-    noted,
+    lay_out,
+    list_notes,
 )
 from rankmeter.doors.source import shown_name
 
@@ -160,7 +160,7 @@ def _power(arguments: argparse.Namespace) -> int:
         rows = _of_two(evaluations, arguments) if len(runs) == 2 else _of_one(evaluation, arguments)
     except ValueError as error:
         raise BadInput(str(error)) from error
-    notes = [*_said(rows, found, arguments), *notes]
+    notes = [*_say(rows, found, arguments), *notes]
     return deliver(*_report(found, rows, notes, arguments), arguments.output)
 
 
@@ -231,7 +231,7 @@ def _of_one(evaluation: Evaluation, arguments: argparse.Namespace) -> list[_Row]
     return rows
 
 
-def _said(
+def _say(
     rows: Sequence[_Row], found: Mapping[str, Intervals], arguments: argparse.Namespace
 ) -> list[str]:
     how = f"power {arguments.power * 100:g}%, two-sided alpha {arguments.alpha:g}, no correction"
@@ -263,9 +263,9 @@ def _report(
         return csv_of(_plain(found, rows)), notes
     style, digits = STYLES[arguments.format], arguments.digits
     parts = [
-        laid_out(_interval_table(found, digits), style, digits),
-        laid_out(_resolution_table(rows, digits), style, digits),
-        noted(notes, style),
+        lay_out(_interval_table(found, digits), style, digits),
+        lay_out(_resolution_table(rows, digits), style, digits),
+        list_notes(notes, style),
     ]
     return bound(parts, style, f"What {arguments.qrels} can tell"), []
 

@@ -14,11 +14,11 @@ from rankmeter.cli.input import (
     add_rules,
     add_tests,
     check_inputs,
-    naming,
+    collect_reading,
+    name_errors,
     read_labels,
-    reading,
     share,
-    watched,
+    watch,
 )
 from rankmeter.cli.output import BadInput, deliver
 from rankmeter.scoring.evaluator import Evaluator
@@ -75,27 +75,27 @@ def _report(arguments: argparse.Namespace) -> int:
 
     check_inputs(arguments, [arguments.base, *arguments.candidates])
     try:
-        library()  # before minutes go into reading
+        library()  # before minutes go into collect_reading
     except ImportError as error:
         raise BadInput(str(error)) from error
 
     def read(path: str, side: str) -> dict[Any, Any]:
         duplicates = arguments.duplicates if side == "run" else None
-        with naming(path), watched(path) as source:
-            return whole_mapping(source, side, duplicates=duplicates, **reading(arguments))
+        with name_errors(path), watch(path) as source:
+            return whole_mapping(source, side, duplicates=duplicates, **collect_reading(arguments))
 
     qrels = read(arguments.qrels, "qrels")
     runs = {path: read(path, "run") for path in (arguments.base, *arguments.candidates)}
     facets = read_labels(arguments)
-    with naming(arguments.qrels):
+    with name_errors(arguments.qrels):
         evaluator = Evaluator(qrels, arguments.metrics or list(DEFAULT_METRICS))
     evaluations = {}
     for path, run in runs.items():
-        with naming(path):
+        with name_errors(path):
             evaluations[path] = evaluator.evaluate(
                 run, ties=arguments.ties, missing=arguments.missing
             )
-    with naming(arguments.qrels):
+    with name_errors(arguments.qrels):
         comparison = compare(
             evaluations,
             test=arguments.test,
@@ -107,9 +107,9 @@ def _report(arguments: argparse.Namespace) -> int:
             missing=arguments.missing,
         )
     if facets is not None:
-        with naming(arguments.by):
+        with name_errors(arguments.by):
             comparison.facets = comparison.by(facets)
-    with naming(arguments.qrels):
+    with name_errors(arguments.qrels):
         page = html(
             comparison,
             runs=runs,

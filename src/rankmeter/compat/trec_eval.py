@@ -29,11 +29,11 @@ from rankmeter.compat.trec_measures import (
 from rankmeter.doors.how import How, Reading
 from rankmeter.doors.judged import RowJudgments
 from rankmeter.doors.mistakes import Mistakes
-from rankmeter.doors.opening import decoded, encoded, mapping_of, open_input
+from rankmeter.doors.opening import decode, encode, mapping_of, open_input
 from rankmeter.doors.scored import Scored
 from rankmeter.doors.source import Source, shown_name
 from rankmeter.doors.text import tag_of
-from rankmeter.doors.threads import processors
+from rankmeter.doors.threads import count_processors
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import compile_metrics
 from rankmeter.naming.rows import LEAST
@@ -286,7 +286,7 @@ def _evaluated(options: _Options) -> str:
     run = _opened(options.run)
     tag = ""
     if "runid" in options.measures and options.summary:
-        tag = decoded(_reading(run.name, tag_of, run))
+        tag = decode(_reading(run.name, tag_of, run))
     rankings: Any = run
     if options.most is not None:
         rankings = _reading(run.name, _cut, run, options.most)
@@ -307,7 +307,7 @@ def _evaluated(options: _Options) -> str:
     ]
     if not chosen:
         raise Refused(7, f"query {options.query!r} is not in both files")
-    chosen.sort(key=lambda row: encoded(evaluator.query_ids[row]))
+    chosen.sort(key=lambda row: encode(evaluator.query_ids[row]))
     rows = Rows(values[chosen], ~there[chosen], None if pooled is None else pooled[chosen])
     queries = [evaluator.query_ids[row] for row in chosen]
     table = [column.of(rows) for column in plan.columns]
@@ -350,7 +350,7 @@ def _judgments(evaluator: Evaluator) -> dict[str, dict[str, float]]:
 def _scored(evaluator: Evaluator, run: Any) -> tuple[Values, Any]:
     """The values of all judged queries, and which of them the run holds."""
     scored = Scored.empty(len(evaluator.query_ids), len(evaluator.metrics))
-    how = How(threads=processors(), reading=Reading("trec"))
+    how = How(threads=count_processors(), reading=Reading("trec"))
     evaluator.judged.score(run, how, scored)
     evaluator.judged.complete(scored)
     return scored.values, scored.retrieved
@@ -362,10 +362,10 @@ def _cut(run: Source, most: int) -> dict[str, dict[str, float]]:
     _, compiled = compile_metrics("num_q")
     rankings = None
     with suppress(ValueError):  # such as infinite scores, which grades must not be
-        columns = JudgedRows(given.whole(), compiled)
+        columns = JudgedRows(given.read_whole(), compiled)
         rankings = columns.mapping() if columns.usual else None
     if rankings is None:
-        rankings = mapping_of(given.carefully(Mistakes(given.name, "raise")))
+        rankings = mapping_of(given.read_carefully(Mistakes(given.name, "raise")))
     return {query: _first(scores, most) for query, scores in rankings.items()}
 
 
@@ -378,7 +378,7 @@ def _first(scores: dict[str, float], most: int) -> dict[str, float]:
     numbers = np.fromiter(scores.values(), np.float64, len(scores))
     lowest = float(np.partition(numbers, -most)[-most])
     first = {document: score for document, score in scores.items() if score > lowest}
-    tied = sorted((d for d, score in scores.items() if score == lowest), key=encoded)
+    tied = sorted((d for d, score in scores.items() if score == lowest), key=encode)
     return first | dict.fromkeys(tied[len(tied) - most + len(first) :], lowest)
 
 
@@ -419,7 +419,7 @@ def _read_z_scores(path: str) -> Scores:
                     f"{name}:{number}: {len(fields)} columns instead of 4 (query, measure, mean, "
                     "deviation)",
                 )
-            query, measure = map(decoded, fields[:2])
+            query, measure = map(decode, fields[:2])
             try:
                 scores.setdefault(query, {})[measure] = float(fields[2]), float(fields[3])
             except ValueError:

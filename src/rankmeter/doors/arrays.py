@@ -96,7 +96,7 @@ def name_queries(query_ids: Any, count: int) -> Sequence[Any]:
     if isinstance(query_ids, range):
         names: Sequence[Any] = query_ids
     else:
-        names = tuple(_listed(query_ids))
+        names = tuple(_list_ids(query_ids))
     if len(names) != count:
         raise ValueError(f"query_ids must name each of the {count} queries; they name {len(names)}")
     if len(set(names)) < count:
@@ -105,7 +105,7 @@ def name_queries(query_ids: Any, count: int) -> Sequence[Any]:
     return names
 
 
-def _listed(query_ids: Any) -> list[Any]:
+def _list_ids(query_ids: Any) -> list[Any]:
     """Ids as objects of Python, each of which may be one."""
     if hasattr(query_ids, "detach"):
         query_ids = query_ids.detach().cpu()
@@ -152,7 +152,7 @@ def as_array(name: str, given: Any) -> Array:
                 "move it there first, for example with .cpu() (torch) or jax.device_get (JAX)"
             )
         try:
-            array = _converted(given)
+            array = _convert(given)
         except (TypeError, ValueError, RuntimeError, BufferError) as error:
             if isinstance(given, Sequence):
                 _require_rows_alike(name, given)
@@ -170,7 +170,7 @@ def _of_objects(name: str, given: Any, array: Array) -> Array:
     if array.ndim == 1 and all(isinstance(row, (list, np.ndarray)) for row in array):
         array = np.asarray(array.tolist())  # such as a column of lists
     if array.dtype.kind == "O":
-        raise TypeError(_words_on_objects(name, given, array))
+        raise TypeError(_describe_objects(name, given, array))
     return array
 
 
@@ -186,7 +186,7 @@ def _is_elsewhere(given: Any) -> bool:
     return device not in _ON_THE_CPU
 
 
-def _converted(given: Any) -> Array:
+def _convert(given: Any) -> Array:
     if hasattr(given, "detach"):  # torch: what is only read needs no gradient
         given = given.detach()
     if hasattr(given, "__dlpack__") and not hasattr(given, "__array__"):
@@ -222,7 +222,7 @@ def _require_rows_alike(name: str, rows: Any) -> None:
             )
 
 
-def _words_on_objects(name: str, given: Any, array: Array) -> str:
+def _describe_objects(name: str, given: Any, array: Array) -> str:
     held = _HELD.get(name, "numbers" if name.startswith("the data") else "integers below 2^63")
     if not array.ndim:
         return f"{name} must be an array of {held}, not {type(given).__name__}"
@@ -234,7 +234,7 @@ def _words_on_objects(name: str, given: Any, array: Array) -> str:
     return f"{name} has dtype object: pass an array of {held}, all of one type"
 
 
-def side_by_side(array: Array) -> Array:
+def lay_side_by_side(array: Array) -> Array:
     """Values of a row next to each other, aligned, in the machine's byte order."""
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
@@ -247,7 +247,7 @@ def readable_scores(scores: Array) -> Array:
     """Return scores as the core reads them; what doubles would round together keeps its order."""
     kind, size = scores.dtype.kind, scores.itemsize
     if kind == "f" and size in (4, 8):
-        return side_by_side(scores)
+        return lay_side_by_side(scores)
     if (kind == "f" and size == 2) or kind == "b" or (kind in "iu" and size <= 2):
         return np.ascontiguousarray(scores, np.float32)
     if kind not in "iuf":
@@ -283,7 +283,7 @@ def readable_grades(name: str, grades: Array) -> Array:
         return np.ascontiguousarray(grades, np.int64)
     if (kind == "u" and size == 8) or (kind == "f" and size > 8):
         return np.ascontiguousarray(grades, np.float64)
-    return side_by_side(grades)
+    return lay_side_by_side(grades)
 
 
 def readable_ids(name: str, ids: Array) -> Array:
@@ -294,9 +294,9 @@ def readable_ids(name: str, ids: Array) -> Array:
             _no_integers(name, ids) + ": ids, best first; scores are for evaluate_scores"
         )
     if kind == "u" and size == 8:
-        return side_by_side(ids).view(np.int64)
+        return lay_side_by_side(ids).view(np.int64)
     if kind == "i" and size in (4, 8):
-        return side_by_side(ids)
+        return lay_side_by_side(ids)
     wider = np.ascontiguousarray(ids, np.int64)
     if kind == "u" and size == 4:
         wider[wider == 2**32 - 1] = -1
@@ -351,9 +351,9 @@ def check_rows(
 
         if array.ndim != 1:
             raise ValueError(f"the values of {name} must have one dimension: {wanted()}")
-        checked = _checked_indptr(name, indptr, len(array), wanted)
+        checked = _check_indptr(name, indptr, len(array), wanted)
         if checked[-1] != len(array):
-            raise ValueError(_wrong_end(name, checked, len(array), wanted))
+            raise ValueError(_describe_wrong_end(name, checked, len(array), wanted))
         found = len(checked) - 1
     if count is not None and found != count:
         raise ValueError(f"{name} has {found} rows, but there are {count} queries")
@@ -365,7 +365,7 @@ def _shapes(*arrays: Array) -> str:
     return f"; what was passed has the shapes {', '.join(others)} and {last}"
 
 
-def _checked_indptr(
+def _check_indptr(
     name: str, indptr: Array, length: int, wanted: Callable[[], str]
 ) -> npt.NDArray[np.int64]:
     """A copy, so that nobody can change it any more."""
@@ -383,11 +383,11 @@ def _checked_indptr(
     if len(falls):
         raise ValueError(f"the indptr of {name} falls at place {falls[0] + 1}: {wanted()}")
     if copied[-1] > length:
-        raise ValueError(_wrong_end(name, copied, length, wanted))
+        raise ValueError(_describe_wrong_end(name, copied, length, wanted))
     return copied.astype(np.int64) if unsigned else copied
 
 
-def _wrong_end(name: str, indptr: Array, length: int, wanted: Callable[[], str]) -> str:
+def _describe_wrong_end(name: str, indptr: Array, length: int, wanted: Callable[[], str]) -> str:
     return f"the indptr of {name} ends with {indptr[-1]}, but there are {length} values: {wanted()}"
 
 
@@ -425,7 +425,7 @@ def group_rows(
     if ids is None or ids.dtype.kind not in _SORTABLE or _any_missing(ids):
         # numbered as they appear, since numpy would make strings of mixed ids
         numbers: dict[Any, int] = {}
-        all_names = _listed(query_ids)
+        all_names = _list_ids(query_ids)
         ids = np.array([numbers.setdefault(name, len(numbers)) for name in all_names], np.int64)
         names = list(numbers)
     if ids.shape != (length,):
@@ -514,14 +514,14 @@ def read_judgments(
         raise ValueError(
             f"indices and data of {name} must have one dimension and the same length: {wanted()}"
         )
-    starts = _checked_indptr(name, indptr, len(columns), wanted)
+    starts = _check_indptr(name, indptr, len(columns), wanted)
     if len(starts) - 1 != count:
         raise ValueError(
             f"{name} has {len(starts) - 1} rows, but there are {count} queries"
             + ("" if loose else f": {wanted()}")
         )
     if not loose and starts[-1] != len(columns):
-        raise ValueError(_wrong_end(name, starts, len(columns), wanted))
+        raise ValueError(_describe_wrong_end(name, starts, len(columns), wanted))
     used = slice(int(starts[-1]))
     columns, grades = columns[used], grades[used]
     if columns.dtype.kind == "u" and columns.size and columns.max() > LARGEST_ID:

@@ -17,7 +17,7 @@ import numpy as np
 from rankmeter._core.doors.text_rows import TextRows
 from rankmeter.doors.integers import Integers
 from rankmeter.doors.mistakes import Mistakes
-from rankmeter.doors.rows import CheckedRows, chosen
+from rankmeter.doors.rows import CheckedRows, choose_columns
 from rankmeter.doors.source import Source
 from rankmeter.doors.text import Grouped
 
@@ -86,7 +86,7 @@ class Table:
             return read(given[self._names])
 
     def _choose(self, there: list[str], columns: Mapping[str, str]) -> None:
-        self._chosen = chosen(self.name, self._side, there, columns)
+        self._chosen = choose_columns(self.name, self._side, there, columns)
         self._names = list(self._chosen[:3])
         self._ranked = self._chosen.role == "rank"
 
@@ -206,7 +206,7 @@ class Table:
     # ---------------------------------------------------------------------------------------------
     # Rows
 
-    def pieces(self) -> Iterator[TextRows | None]:
+    def read_pieces(self) -> Iterator[TextRows | None]:
         """Yield all rows, cut between two queries, for the core; None for the careful reader."""
         left: list[_Columns] = []  # rows of the last query, which may go on
         for batch in self._batches():
@@ -228,7 +228,7 @@ class Table:
         if left:
             yield _joined(left).rows()
 
-    def whole(self) -> TextRows | None:
+    def read_whole(self) -> TextRows | None:
         """Return all rows; None where the careful reader should look at them."""
         parts = []
         for batch in self._batches():
@@ -238,7 +238,7 @@ class Table:
             parts.append(columns)
         return _joined(parts).rows() if parts else None
 
-    def carefully(self, mistakes: Mistakes) -> Grouped:
+    def read_carefully(self, mistakes: Mistakes) -> Grouped:
         """Read every row, and put what is wrong with it on record."""
         rows = CheckedRows(self._chosen, mistakes, "row")
         row = -1

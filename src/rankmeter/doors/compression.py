@@ -25,7 +25,7 @@ def compression_of(start: bytes) -> str | None:
     return None
 
 
-def _joined(file: Any, decompressor: Any, magic: bytes) -> BufferedReader:
+def _join(file: Any, decompressor: Any, magic: bytes) -> BufferedReader:
     return BufferedReader(_Joined(file, decompressor, magic), BLOCK)
 
 
@@ -97,20 +97,20 @@ class _Joined(RawIOBase):
                 return len(unpacked)
 
 
-def unpacked(file: Any, kind: str) -> tuple[Any, tuple[type[Exception], ...]]:
+def unpack(file: Any, kind: str) -> tuple[Any, tuple[type[Exception], ...]]:
     """Return the file to read from, and what it raises where it is damaged."""
     if kind == "gzip":
         import zlib
 
-        return _joined(file, _Inflater, b"\x1f\x8b"), (EOFError, zlib.error)
+        return _join(file, _Inflater, b"\x1f\x8b"), (EOFError, zlib.error)
     if kind == "bzip2":
         import bz2
 
-        return _joined(file, bz2.BZ2Decompressor, b"BZh"), (EOFError, OSError)
+        return _join(file, bz2.BZ2Decompressor, b"BZh"), (EOFError, OSError)
     if kind == "xz":
         import lzma
 
-        return _joined(file, lzma.LZMADecompressor, b"\xfd7zXZ\x00"), (EOFError, lzma.LZMAError)
+        return _join(file, lzma.LZMADecompressor, b"\xfd7zXZ\x00"), (EOFError, lzma.LZMAError)
     zstd = zstandard()
     return zstd.ZstdFile(file), (EOFError, zstd.ZstdError)
 

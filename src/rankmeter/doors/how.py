@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from rankmeter.arguments import check_word
 from rankmeter.doors.kinds import Duplicates, Errors, Format, Names, check_reading
-from rankmeter.doors.threads import usable
+from rankmeter.doors.threads import count_usable
 
 Ties = Literal["docid", "input", "expected"]
 Missing = Literal["zero", "skip", "error"]
@@ -20,7 +20,7 @@ class Reading(NamedTuple):
     errors: Errors = "raise"
 
     @classmethod
-    def checked(cls, format: Any, columns: Any, errors: Any) -> Reading:
+    def check(cls, format: Any, columns: Any, errors: Any) -> Reading:
         """Refuse what is wrong with it, whether there is something to read or not.
 
         Raises
@@ -41,9 +41,7 @@ class How(NamedTuple):
     reading: Reading = Reading()
 
     @classmethod
-    def checked(
-        cls, ties: Any, duplicates: Any, missing: Any, threads: Any, reading: Reading
-    ) -> How:
+    def check(cls, ties: Any, duplicates: Any, missing: Any, threads: Any, reading: Reading) -> How:
         """Refuse other words; the core refuses other ties.
 
         Raises
@@ -52,4 +50,4 @@ class How(NamedTuple):
         """
         check_word("missing", missing, ("zero", "skip", "error"))
         check_word("duplicates", duplicates, ("error", "first"))
-        return cls(ties, duplicates, missing, usable(threads), reading)
+        return cls(ties, duplicates, missing, count_usable(threads), reading)

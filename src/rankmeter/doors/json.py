@@ -17,7 +17,7 @@ from typing import Any, Literal
 from rankmeter._core.doors.text_rows import TextRows
 from rankmeter.doors.integers import NO_INTEGERS, Integers
 from rankmeter.doors.mistakes import Mistakes
-from rankmeter.doors.rows import CheckedRows, chosen
+from rankmeter.doors.rows import CheckedRows, choose_columns
 from rankmeter.doors.source import Source
 from rankmeter.doors.text import Grouped
 
@@ -80,7 +80,7 @@ class Json:
     def _of_lines(self, mistakes: Mistakes) -> Iterator[dict[str, Any]]:
         queries: dict[Any, Any] = {}
         lines: dict[str, int] = {}
-        with self._source.opened() as file:
+        with self._source.open() as file:
             for number, line in enumerate(file, 1):
                 if not line.strip():
                     continue
@@ -101,7 +101,7 @@ class Json:
             yield queries
 
     def _of_line(self, line: bytes, mistakes: Mistakes) -> tuple[str | int, Any]:
-        content = _parsed(line)
+        content = _parse(line)
         _check_object(content)
         if "query_id" not in content:
             raise _WrongError(f"no query_id; there are {', '.join(content):.80}")
@@ -194,18 +194,18 @@ class JsonRows:
             first = self._list[0]
             if not isinstance(first, dict):
                 raise ValueError(f"{self.name}: row 0: {_kind(first)}, not an object")
-        self._columns = chosen(self.name, side, list(first), columns)
+        self._columns = choose_columns(self.name, side, list(first), columns)
         self.integers = Integers(*(type(first[column]) is int for column in self._columns[:2]))
 
-    def pieces(self) -> Iterator[TextRows | None]:
+    def read_pieces(self) -> Iterator[TextRows | None]:
         """Yield None: the core does not read JSON."""
         yield None
 
-    def whole(self) -> TextRows | None:
+    def read_whole(self) -> TextRows | None:
         """Return None, too."""
         return None
 
-    def carefully(self, mistakes: Mistakes) -> Grouped:
+    def read_carefully(self, mistakes: Mistakes) -> Grouped:
         """Read every row, and put what is wrong with it on record."""
         if self._list is not None:
             rows = CheckedRows(self._columns, mistakes, "row")
@@ -216,11 +216,11 @@ class JsonRows:
                     mistakes.add_row(place, str(wrong))
         else:
             rows = CheckedRows(self._columns, mistakes, "line")
-            with self._source.opened() as file:
+            with self._source.open() as file:
                 for number, line in enumerate(file, 1):
                     try:
                         if line.strip():
-                            self._add(rows, number, _parsed(line))
+                            self._add(rows, number, _parse(line))
                     except _WrongError as wrong:
                         mistakes.add(number, str(wrong), line)
         mistakes.check()
@@ -235,7 +235,7 @@ class JsonRows:
         self.integers = self.integers.among(Integers(type(query) is int, type(document) is int))
         if type(number) not in (float, int, bool):
             raise _WrongError(f"{names[2]} is {_kind(number)}, not a number")
-        ids = [_encoded(query, names[0]), _encoded(document, names[1])]
+        ids = [_encode(query, names[0]), _encode(document, names[1])]
         if wrong := rows.add(place, ids[0], ids[1], number):
             raise _WrongError(wrong)
 
@@ -295,7 +295,7 @@ def _content(source: Source) -> Any:
         raise ValueError(f"{source.name}: no JSON: {error}") from None
 
 
-def _parsed(line: bytes) -> Any:
+def _parse(line: bytes) -> Any:
     """Parse a line."""
     try:
         return _loads(line.decode())
@@ -334,7 +334,7 @@ def _id(value: Any, what: str, *, integers: bool) -> str | int:
     return value
 
 
-def _encoded(value: Any, what: str) -> bytes:
+def _encode(value: Any, what: str) -> bytes:
     try:
         return str(_id(value, what, integers=False)).encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -103,7 +103,7 @@ class Judged(ABC):
 
             score_rows(judged, given, mistakes, how, out)
         else:
-            _score_mappings(judged, [mapping_of(given.carefully(mistakes))], how, out)
+            _score_mappings(judged, [mapping_of(given.read_carefully(mistakes))], how, out)
         if given.integers.queries:
             self._name_integers(out)
 
@@ -163,9 +163,9 @@ class MappingJudgments(Judged):
 
     def _for_rows(self, integers: Integers) -> JudgedRows | JudgedMappings:
         if integers not in self._rows:
-            from rankmeter.doors.opening import prepared
+            from rankmeter.doors.opening import prepare
 
-            self._rows[integers] = prepared(self._with_text(integers), self.metrics)
+            self._rows[integers] = prepare(self._with_text(integers), self.metrics)
         return self._rows[integers]
 
     def _score_json(self, given: Json, mistakes: Mistakes, how: How, out: Scored) -> None:

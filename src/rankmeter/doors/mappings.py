@@ -49,7 +49,7 @@ def whole_mapping(
     ImportError, OSError, TypeError, ValueError
         As for `rankmeter.evaluate`.
     """
-    reading = Reading.checked(format, columns, errors)
+    reading = Reading.check(format, columns, errors)
     return _read(given, side, name or side, reading, integers, duplicates)[0]
 
 
@@ -77,7 +77,7 @@ def whole_mappings(
     ImportError, OSError, TypeError, ValueError
         As for `rankmeter.evaluate`.
     """
-    reading = Reading.checked(format, columns, "raise")
+    reading = Reading.check(format, columns, "raise")
     kinds, tables = Kinds(NO_INTEGERS, NO_INTEGERS), NO_INTEGERS
     mappings = [given for _, given, _ in sides if not is_columnar(given)]
     if len(mappings) < len(sides):
@@ -112,7 +112,7 @@ def _read(
     opened = open_input(given, side, reading.format, reading.columns)
     mistakes = Mistakes(opened.name, reading.errors, duplicates)
     if not isinstance(opened, Json):
-        queries = opened.carefully(mistakes)
+        queries = opened.read_carefully(mistakes)
         return mapping_of(queries, opened.integers.among(integers)), opened.integers
     content: dict[Any, Any] = {}
     for part in opened.mappings(mistakes, integers):

@@ -18,7 +18,7 @@ from rankmeter.doors.json import Json, JsonRows, first_object, is_line, is_row
 from rankmeter.doors.mistakes import Mistakes
 from rankmeter.doors.rows import ROLES
 from rankmeter.doors.source import Source
-from rankmeter.doors.text import THREE_COLUMNS, TREC, Grouped, recognised, rows_of
+from rankmeter.doors.text import THREE_COLUMNS, TREC, Grouped, recognise, rows_of
 
 FORMATS = ("trec", "beir", "msmarco", "jsonl", "json", "parquet", "arrow")
 SIDES = ("qrels", "run")
@@ -37,19 +37,21 @@ _BELOW_BLANKS = re.compile(rb"\s+\{")  # an id may begin so
 class Columnar(Protocol):
     """A file or a table of rows, each with a query, a document and a number.
 
-    `pieces` and `whole` are the fast way; None stands for what the careful reader should look at.
+    `read_pieces` and `read_whole` are the fast way, for what is as it should be. None stands for
+    what the careful reader should look at: `read_carefully` goes row by row, takes rows in any
+    order, and says what is wrong with each.
     """
 
     name: str
     integers: Integers  # whether they stand there as integers; they are read as decimal text
 
-    def pieces(self) -> Iterator[TextRows | None]:
+    def read_pieces(self) -> Iterator[TextRows | None]:
         """Yield all rows, cut between two queries."""
 
-    def whole(self) -> TextRows | None:
+    def read_whole(self) -> TextRows | None:
         """Return all rows."""
 
-    def carefully(self, mistakes: Mistakes) -> Grouped:
+    def read_carefully(self, mistakes: Mistakes) -> Grouped:
         """Read every row, and put what is wrong with it on record."""
 
 
@@ -61,7 +63,7 @@ def open_input(given: Any, side: str, format: Any, columns: Any) -> Columnar | J
     given : path, binary file, Source or object with ``__arrow_c_stream__``
     side : {"qrels", "run"}
     format : str, mapping or None
-        One of `FORMATS`, or from side to one of them. None: recognised by content.
+        One of `FORMATS`, or from side to one of them. None: recognise by content.
     columns : mapping or None
         From the name of a column of a table to its name there, or from side to such a mapping.
 
@@ -80,7 +82,7 @@ def open_input(given: Any, side: str, format: Any, columns: Any) -> Columnar | J
         return Table(given, side, names)
     source = given if isinstance(given, Source) else Source(given)
     start = source.start()
-    kind = wanted or _recognised(start)
+    kind = wanted or _recognise(start)
     if kind == "jsonl" and is_row(first_object(start)):
         return JsonRows(source, side, names, lines=True)
     if kind in ("json", "jsonl") or (kind == "beir" and side == "run"):
@@ -94,7 +96,7 @@ def open_input(given: Any, side: str, format: Any, columns: Any) -> Columnar | J
         layout = TREC[side]
     elif kind is not None:
         layout = THREE_COLUMNS[side]
-    return recognised(source, side, start, layout)
+    return recognise(source, side, start, layout)
 
 
 def read_qrels(
@@ -113,17 +115,17 @@ def read_qrels(
         qrels: dict[str, Any] = {}
         for queries in judged.mappings(mistakes):
             qrels |= queries
-        with _named(judged.name):
-            return prepared(qrels, metrics), judged.integers
-    with _named(judged.name):
-        rows = judged.whole()
+        with _name_errors(judged.name):
+            return prepare(qrels, metrics), judged.integers
+    with _name_errors(judged.name):
+        rows = judged.read_whole()
         if rows is not None and (columns_ := JudgedRows(rows, metrics)).usual:
             return columns_, judged.integers
-        return JudgedRows(rows_of(judged.carefully(mistakes)), metrics), judged.integers
+        return JudgedRows(rows_of(judged.read_carefully(mistakes)), metrics), judged.integers
 
 
 @contextmanager
-def _named(name: str) -> Iterator[None]:
+def _name_errors(name: str) -> Iterator[None]:
     """Put the name of a file before what is wrong with it."""
     try:
         yield
@@ -134,14 +136,14 @@ def _named(name: str) -> Iterator[None]:
 
 def mapping_of(queries: Grouped, integers: Integers = NO_INTEGERS) -> dict[Any, dict[Any, float]]:
     """Give the door of mappings what was read carefully; some ids as the integers that they are."""
-    query_id, document_id = (int if there else decoded for there in integers)
+    query_id, document_id = (int if there else decode for there in integers)
     return {
         query_id(query): {document_id(document): number for document, number in found.items()}
         for query, found in queries.items()
     }
 
 
-def _recognised(start: bytes) -> str | None:
+def _recognise(start: bytes) -> str | None:
     """The format of a file that begins so; None for columns of text."""
     for magic, kind in _ARROW_FILES.items():
         if start.startswith(magic):
@@ -157,7 +159,7 @@ def _recognised(start: bytes) -> str | None:
     return "jsonl" if not first and _JSON_LINE.match(start) else "json"
 
 
-def prepared(qrels: dict[Any, dict[Any, float]], metrics: Metrics) -> JudgedRows | JudgedMappings:
+def prepare(qrels: dict[Any, dict[Any, float]], metrics: Metrics) -> JudgedRows | JudgedMappings:
     """Give the core judgments as rows, if they can be."""
     kinds: set[type] = set()
     add_types(qrels, kinds)
@@ -167,7 +169,7 @@ def prepared(qrels: dict[Any, dict[Any, float]], metrics: Metrics) -> JudgedRows
         return JudgedMappings(qrels, metrics)
     with suppress(UnicodeEncodeError, OverflowError):  # no UTF-8, no double
         grouped = {
-            encoded(query): {encoded(document): float(grade) for document, grade in grades.items()}
+            encode(query): {encode(document): float(grade) for document, grade in grades.items()}
             for query, grades in qrels.items()
         }
         # A query without judgments has no row, and two ids may have the same bytes.
@@ -177,12 +179,12 @@ def prepared(qrels: dict[Any, dict[Any, float]], metrics: Metrics) -> JudgedRows
     return JudgedMappings(qrels, metrics)
 
 
-def encoded(id_: str) -> bytes:
+def encode(id_: str) -> bytes:
     """Return the bytes of an id."""
     return id_.encode("utf-8", "surrogateescape")
 
 
-def decoded(id_: bytes) -> str:
+def decode(id_: bytes) -> str:
     """Return the text of an id, whatever its bytes."""
     return id_.decode("utf-8", "surrogateescape")
 

@@ -30,12 +30,12 @@ def score_rows(
     cannot read, a mistake: then all is read again, line by line.
     """
     try:
-        if _score_pieces(judged, given.pieces(), how, out):
+        if _score_pieces(judged, given.read_pieces(), how, out):
             return
     except ValueError:  # it comes again, unless something before it in the file is wrong, too
         pass
     out.clear()
-    rows = rows_of(given.carefully(mistakes))
+    rows = rows_of(given.read_carefully(mistakes))
     scored = _score_pieces(judged, iter([rows]), how._replace(threads=1), out)
     assert scored
 

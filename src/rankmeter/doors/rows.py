@@ -32,7 +32,7 @@ class Columns(NamedTuple):
     role: str  # grade, score or rank
 
 
-def chosen(name: str, side: str, there: list[str], columns: Mapping[str, str]) -> Columns:
+def choose_columns(name: str, side: str, there: list[str], columns: Mapping[str, str]) -> Columns:
     """Find the columns of a run or of judgments.
 
     Parameters
@@ -50,12 +50,12 @@ def chosen(name: str, side: str, there: list[str], columns: Mapping[str, str]) -
     ValueError
         A column is not there, or there twice.
     """
-    query, document = (_named(role, there, columns) for role in ("query_id", "doc_id"))
+    query, document = (_name_columns(role, there, columns) for role in ("query_id", "doc_id"))
     numbers = NUMBERS[side]
     roles = [role for role in numbers if role in columns] or [*numbers]
     if side == "qrels" and roles == [*numbers] and _OF_BEIR.fullmatch(document):
         roles.append("score")
-    names = {role: _named(role, there, columns) for role in roles}
+    names = {role: _name_columns(role, there, columns) for role in roles}
     present = [role for role in roles if names[role] in there]
     missing = [column for column in (query, document) if column not in there]
     if not present:
@@ -74,7 +74,7 @@ def chosen(name: str, side: str, there: list[str], columns: Mapping[str, str]) -
     return Columns(*found, present[0] if side == "run" else "grade")
 
 
-def _named(role: str, there: list[str], columns: Mapping[str, str]) -> str:
+def _name_columns(role: str, there: list[str], columns: Mapping[str, str]) -> str:
     if role in columns or role in there:
         return columns.get(role, role)
     alike = [name for name in there if role in _ALIKE and _ALIKE[role].fullmatch(name)]

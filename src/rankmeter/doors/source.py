@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from io import BufferedReader, BytesIO, FileIO
 from typing import Any
 
-from rankmeter.doors.compression import BLOCK, BUFFER, compression_of, unpacked
+from rankmeter.doors.compression import BLOCK, BUFFER, compression_of, unpack
 
 STANDARD_INPUT = STANDARD_OUTPUT = "-"
 _COMPRESSED = 10  # bytes, enough to recognise how a file is compressed
@@ -101,13 +101,13 @@ class Source:
 
     def start(self) -> bytes:
         """Return the first bytes."""
-        with self.opened() as file:
+        with self.open() as file:
             start: bytes = file.read(_START)
         return start
 
     def read(self) -> bytes:
         """Return everything."""
-        with self.opened() as file:
+        with self.open() as file:
             data: bytes = file.read()
         return data
 
@@ -118,7 +118,7 @@ class Source:
         return BytesIO(self.read()) if compressed or self._copy is not None else self._path
 
     @contextmanager
-    def opened(self) -> Iterator[Any]:
+    def open(self) -> Iterator[Any]:
         """Open it for reading from the start, behind a byte-order mark.
 
         Raises
@@ -137,7 +137,7 @@ class Source:
             if kind is None:
                 yield _behind_mark(file)
                 return
-            file, errors = unpacked(file, kind)
+            file, errors = unpack(file, kind)
             stack.enter_context(file)
             try:
                 yield _behind_mark(file)

@@ -11,8 +11,8 @@ A blank inside an id shifts the columns behind it, and a rank may become a score
 TREC's runs, which orders nothing, must be a number (``1``, or ``2.5`` as some write for ties), and
 a line is refused that has other columns if it is split at tabs alone. The tag may hold blanks.
 
-`Text.pieces` is the fast way, which gives rows to the core. `Text.carefully` reads line by line,
-whatever the order of the lines, and says what is wrong.
+`Text.read_pieces` is the fast way, which gives rows to the core. `Text.read_carefully` reads line
+by line, whatever the order of the lines, and says what is wrong.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from rankmeter.doors.facet_files import QUERY_COLUMN
 from rankmeter.doors.integers import NO_INTEGERS
 from rankmeter.doors.mistakes import Mistakes, count, shown
 from rankmeter.doors.source import Source
-from rankmeter.statistics.means import ordered
+from rankmeter.statistics.means import as_doubles
 
 Grouped = dict[bytes, dict[bytes, float]]  # query to document to number
 
@@ -87,9 +87,9 @@ class Text:
         self._layout = layout
         self._header = header
 
-    def pieces(self) -> Iterator[TextRows | None]:
+    def read_pieces(self) -> Iterator[TextRows | None]:
         """Yield all rows, cut between two queries, for the core; None for the careful reader."""
-        with self._source.opened() as file:
+        with self._source.open() as file:
             file.read(self._header)
             left = b""
             while True:
@@ -115,7 +115,7 @@ class Text:
                     yield None  # a line that is too long
                     return
 
-    def whole(self) -> TextRows:
+    def read_whole(self) -> TextRows:
         """Return all rows."""
         data = np.frombuffer(self._source.read(), np.uint8)[self._header :]
         return self._rows(data, len(data))
@@ -131,7 +131,7 @@ class Text:
             ranked=self._layout.noun == "rank",
         )
 
-    def carefully(self, mistakes: Mistakes) -> Grouped:
+    def read_carefully(self, mistakes: Mistakes) -> Grouped:
         """Read every line, and put what is wrong with it on record."""
         columns, more_columns = self._layout
         width = len(columns)
@@ -165,7 +165,7 @@ class Text:
             elif not right:
                 mistakes.add(number, self._wrong_columns(line) + hint, line)
             elif value is None or not -largest <= value <= largest:
-                mistakes.add(number, _wrong_number(fields[at_number], noun) + hint, line)
+                mistakes.add(number, _describe_wrong_number(fields[at_number], noun) + hint, line)
             elif noun == "rank" and not value.is_integer():
                 what = f"the rank {shown(fields[at_number])!r} is not a whole number"
                 mistakes.add(number, f"{what}; scores need TREC's six columns", line)
@@ -189,7 +189,7 @@ class Text:
 
     def _lines(self, mistakes: Mistakes | None = None) -> Iterator[tuple[int, bytes]]:
         """Yield the lines below the header with their numbers; none is longer than allowed."""
-        with self._source.opened() as file:
+        with self._source.open() as file:
             number = file.read(self._header).count(b"\n")
             while line := file.readline(LONGEST_LINE + 1):
                 number += 1
@@ -241,7 +241,7 @@ class Text:
         )
 
 
-def recognised(source: Source, side: str, start: bytes, layout: Layout | None = None) -> Text:
+def recognise(source: Source, side: str, start: bytes, layout: Layout | None = None) -> Text:
     """Tell by its first lines what a file holds: TREC's columns, or three.
 
     Parameters
@@ -293,22 +293,22 @@ def tag_of(source: Source) -> bytes:
     bytes
         Empty where no line has one.
     """
-    with source.opened() as file:
+    with source.open() as file:
         if file.seekable():
             size = file.seek(0, SEEK_END)
             for length in (min(size, _BLOCK), size):  # many comments may stand at the end
                 file.seek(size - length)
-                if tag := _last_tag(file.read(), whole=length == size):
+                if tag := _find_last_tag(file.read(), whole=length == size):
                     return tag
             return b""
         end, whole = b"", True
         while part := file.read(_BLOCK):
             whole = whole and len(end) <= LONGEST_LINE
             end = end[-LONGEST_LINE:] + part
-        return _last_tag(end, whole)
+        return _find_last_tag(end, whole)
 
 
-def _last_tag(end: bytes, whole: bool) -> bytes:
+def _find_last_tag(end: bytes, whole: bool) -> bytes:
     """Find the last line with a tag; the first may be cut off if this is not all."""
     lines = end.split(b"\n")[0 if whole else 1 :]
     return next(filter(None, map(_tag, reversed(lines))), b"")
@@ -329,7 +329,7 @@ def rows_of(queries: Grouped) -> TextRows:
     sizes = [len(documents) for documents in queries.values()]
     names = [q for q, n in zip(queries, sizes, strict=True) for _ in range(n)]
     ids = [d for documents in queries.values() for d in documents]
-    numbers = [x for documents in queries.values() for x in ordered(list(documents.values()))]
+    numbers = [x for documents in queries.values() for x in as_doubles(list(documents.values()))]
     return TextRows.of_columns(*_column(names), *_column(ids), np.array(numbers, np.float64))
 
 
@@ -339,7 +339,7 @@ def _column(texts: list[bytes]) -> tuple[Any, Any]:
     return offsets, np.frombuffer(b"".join(texts), np.uint8)
 
 
-def _wrong_number(text: bytes, noun: str) -> str:
+def _describe_wrong_number(text: bytes, noun: str) -> str:
     try:
         value = float(text)
     except ValueError:

@@ -26,14 +26,14 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of them
     os.register_at_fork(after_in_child=pool.cache_clear)
 
 
-def processors() -> int:
+def count_processors() -> int:
     """Return on how many processors this process may run."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def usable(threads: Any) -> int:
+def count_usable(threads: Any) -> int:
     """Return how many of the threads can help, or raise TypeError or ValueError for what is none.
 
     Work is split into as many pieces, and a piece for which no processor is free only costs.
@@ -44,4 +44,4 @@ def usable(threads: Any) -> int:
         raise ValueError(f"threads must be at least 1, not {threads}")
     if threads == 1:  # a small call would feel that the system is asked
         return 1
-    return min(int(threads), processors(), MOST)
+    return min(int(threads), count_processors(), MOST)

@@ -102,7 +102,7 @@ def check(
         Whether a drop counts only if the comparison finds the system worse by that metric.
     """
     return [
-        _checked(
+        _check_one(
             comparison[system, budget.metric], budget, only_significant, comparison.settings.alpha
         )
         for budget in budgets
@@ -110,7 +110,7 @@ def check(
     ]
 
 
-def _checked(row: Difference, budget: Budget, only_significant: bool, alpha: float) -> Checked:
+def _check_one(row: Difference, budget: Budget, only_significant: bool, alpha: float) -> Checked:
     allowed = abs(row.baseline) * budget.amount if budget.relative else budget.amount
     drop = 0.0 - row.difference
     outcome: Literal["kept", "exceeded", "not significant"] = "kept"

@@ -8,10 +8,10 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from rankmeter._core.ids import type_mismatch, with_text_keys
-from rankmeter.arguments import check_mapping, check_share, check_word, checked_draws
+from rankmeter.arguments import check_draws, check_mapping, check_share, check_word
 from rankmeter.doors.how import Missing, Ties
 from rankmeter.doors.kinds import Duplicates, Errors, Format, Names, Qrels, Run
-from rankmeter.doors.threads import usable
+from rankmeter.doors.threads import count_usable
 from rankmeter.experiments.comparison import Comparison, Settings
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import named_metrics
@@ -122,7 +122,7 @@ def compare(
     """
     settings = _settings(test, correction, alpha, confidence, draws, seed, missing)
     if runs is None:
-        usable(threads)  # refused even where there is nothing to read
+        count_usable(threads)  # refused even where there is nothing to read
         evaluations = _evaluations(given)
     else:
         if metrics is None:
@@ -148,13 +148,13 @@ def compare(
     _check_names(evaluations, baseline)
     if baseline is not None:
         evaluations = {baseline: evaluations[baseline]} | evaluations
-    comparison = _paired(evaluations, _metrics_in_common(evaluations, metrics), settings)
+    comparison = _pair_up(evaluations, _metrics_in_common(evaluations, metrics), settings)
     if facets is not None:
         comparison.facets = comparison.by(facets)
     return comparison
 
 
-def _paired(
+def _pair_up(
     evaluations: Mapping[str, Evaluation], metrics: Mapping[str, Metric], settings: Settings
 ) -> Comparison:
     """Bring the rows of all evaluations into one order, and compare them."""
@@ -255,5 +255,5 @@ def _settings(
     check_word("missing", missing, get_args(Missing))
     check_share("alpha", alpha)
     check_share("confidence", confidence)
-    draws, seed = checked_draws(draws, seed)
+    draws, seed = check_draws(draws, seed)
     return Settings(test, correction, float(alpha), float(confidence), draws, seed, missing)

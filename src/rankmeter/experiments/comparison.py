@@ -17,14 +17,14 @@ from rankmeter.doors.integers import labels_as_text
 from rankmeter.naming.metric import Metric, is_geometric
 from rankmeter.naming.parsing import Wanted, column_of
 from rankmeter.results.coverage import Coverage
-from rankmeter.results.facets import Rows, roll_up
+from rankmeter.results.facets import FacetRows, roll_up
 from rankmeter.results.plain import plain
 from rankmeter.statistics.means import margin_of_mean, moments
 from rankmeter.statistics.significance import (
     Correction,
     How,
     Test,
-    adjusted,
+    adjust,
     differences_of,
     outcomes_of,
 )
@@ -300,7 +300,7 @@ class Comparison:
         facets = labels_as_text(facets) if self.integer_ids else facets
         return roll_up(facets, self.query_ids, "compared", self._by_label)
 
-    def _by_label(self, labels: Rows) -> dict[Any, Comparison]:
+    def _by_label(self, labels: FacetRows) -> dict[Any, Comparison]:
         parts = {
             label: Comparison(
                 [self.query_ids[row] for row in rows],
@@ -510,17 +510,17 @@ class Comparison:
 def _correct(parts: Sequence[Comparison]) -> None:
     """Correct the p-values of all parts for their number, and pass the verdicts."""
     settings = parts[0].settings
-    p_values = iter(adjusted([row.p for part in parts for row in part.rows], settings.correction))
+    p_values = iter(adjust([row.p for part in parts for row in part.rows], settings.correction))
     count = sum(len(part.rows) for part in parts)
     for part in parts:
         part.comparisons = count
         part.rows = tuple(
-            _judged(row, next(p_values), direction, count, settings)
+            _judge(row, next(p_values), direction, count, settings)
             for row, direction in zip(part.rows, part._directions, strict=True)
         )
 
 
-def _judged(
+def _judge(
     row: Difference, adjusted_p: float, direction: int, count: int, settings: Settings
 ) -> Difference:
     # Under Bonferroni every p is multiplied; under the others the lowest one may be spared that by

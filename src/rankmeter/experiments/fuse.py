@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rankmeter._core.ids import is_number
+from rankmeter.arguments import check_number
 from rankmeter.doors.kinds import Format, Names, Run
 from rankmeter.doors.mappings import whole_mappings
 
@@ -134,7 +133,7 @@ def recipe_of(method: Any, norm: Any, k: Any) -> Recipe:
         raise ValueError(f"method must be one of {', '.join(_METHODS)}, not {method!r}")
     if norm not in _NORMS:
         raise ValueError(f"norm must be 'min-max', 'z-score', 'rank' or None, not {norm!r}")
-    k = _number("k", k)
+    k = check_number("k", k)
     if k < 0:
         raise ValueError(f"k must not be negative: {k:g}")
     return Recipe("reciprocal" if method == "rrf" else norm, k, method == "combmnz")
@@ -196,7 +195,7 @@ def array_of_weights(weights: Any, names: Sequence[Any]) -> npt.NDArray[np.float
     if len(given) != len(names):
         raise ValueError(f"there are {len(given)} weights for {len(names)} runs")
     array = np.array(
-        [_number(f"weight of run {name!r}", x) for name, x in zip(names, given, strict=True)]
+        [check_number(f"weight of run {name!r}", x) for name, x in zip(names, given, strict=True)]
     )
     for name, weight in zip(names, array.tolist(), strict=True):
         if weight < 0:
@@ -204,17 +203,3 @@ def array_of_weights(weights: Any, names: Sequence[Any]) -> npt.NDArray[np.float
     if not array.any():
         raise ValueError("all weights are 0")
     return array
-
-
-def _number(what: str, value: Any) -> float:
-    if not is_number(value):
-        raise TypeError(f"{what} must be a number, not {value!r}")
-    try:
-        number = float(value)
-    except TypeError:
-        raise TypeError(f"{what} must be a number, not {value!r}") from None
-    except (OverflowError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise ValueError(f"{what} must be finite, not {value!r}")
-    return number

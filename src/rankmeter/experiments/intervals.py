@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankmeter.arguments import check_share, checked_draws
+from rankmeter.arguments import check_draws, check_share
 from rankmeter.naming.metric import is_geometric
 from rankmeter.naming.rows import LEAST
 from rankmeter.results.evaluation import Evaluation
@@ -125,7 +125,7 @@ def intervals(
     if not isinstance(evaluation, Evaluation):
         raise TypeError(f"intervals takes an Evaluation, not {type(evaluation).__name__}")
     check_share("confidence", confidence)
-    draws, seed = checked_draws(draws, seed)
+    draws, seed = check_draws(draws, seed)
     values = evaluation.values
     if not np.isfinite(values).all():
         raise ValueError("the evaluation holds values that are not finite")

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rankmeter._core.ids import is_number
-from rankmeter.arguments import check_share
+from rankmeter.arguments import check_number, check_share
 from rankmeter.doors.how import Missing
 from rankmeter.experiments.compare import compare
 from rankmeter.experiments.comparison import Comparison, for_json, unresolvable
@@ -204,7 +203,7 @@ def resolution(
     alpha = comparison.settings.alpha if alpha is None else alpha
     check_share("power", power)
     check_share("alpha", alpha)
-    wanted = _wanted(comparison, difference)
+    wanted = _read_wanted(comparison, difference)
     rows = []
     for system in comparison.systems:
         differences = comparison.differences(system)
@@ -226,27 +225,19 @@ def resolution(
     return Resolution(tuple(rows), float(power), float(alpha), comparison.named_metrics)
 
 
-def _wanted(comparison: Comparison, difference: Any) -> dict[str, float] | None:
+def _read_wanted(comparison: Comparison, difference: Any) -> dict[str, float] | None:
     if difference is None:
         return None
     if not isinstance(difference, Mapping):
-        return dict.fromkeys(comparison.metrics, _number(difference))
+        return dict.fromkeys(comparison.metrics, check_number("a difference", difference))
     given = {
-        comparison.metrics[comparison.column(metric)]: _number(value)
+        comparison.metrics[comparison.column(metric)]: check_number("a difference", value)
         for metric, value in difference.items()
     }
     for metric in comparison.metrics:
         if metric not in given:
             raise ValueError(f"difference has nothing for {metric}")
     return given
-
-
-def _number(given: Any) -> float:
-    if isinstance(given, bool) or not is_number(given) or not hasattr(given, "__float__"):
-        raise TypeError(f"a difference must be a number, not {given!r}")
-    if not math.isfinite(given):
-        raise ValueError(f"a difference must be finite, not {given!r}")
-    return float(given)
 
 
 def _detectable(

@@ -18,7 +18,7 @@ from rankmeter.doors.kinds import Format, Names, Run
 from rankmeter.doors.mappings import whole_mapping
 from rankmeter.naming.metric import Metric
 from rankmeter.results.evaluation import Evaluation
-from rankmeter.statistics.means import ordered
+from rankmeter.statistics.means import as_doubles
 from rankmeter.writers.tables import render
 
 _SHOWN = 10  # rows of the table
@@ -199,7 +199,7 @@ def risk_coverage(
         numbers = _confidences(confidence, ev.query_ids)
 
     n = len(values)
-    levels = np.array(ordered(numbers))
+    levels = np.array(as_doubles(numbers))
     order = np.argsort(-levels, kind="stable")
     coverage = np.arange(1, n + 1) / n
     risk = _risks(values[order], levels[order])
@@ -211,11 +211,11 @@ def risk_coverage(
     return RiskCoverage(
         str(metric),
         tuple(ev.query_ids[i] for i in order.tolist()),
-        _protected(np.array(numbers, np.float64)[order]),
-        _protected(coverage),
-        _protected(risk),
-        _protected(random),
-        _protected(oracle),
+        _protect(np.array(numbers, np.float64)[order]),
+        _protect(coverage),
+        _protect(risk),
+        _protect(random),
+        _protect(oracle),
         area,
         random_area,
         oracle_area,
@@ -245,7 +245,7 @@ def _top_scores(run: Mapping[Any, Any]) -> dict[Any, float]:
     for query, ranking in run.items():
         if not maps_ids(ranking, f"query {query!r}: "):
             raise ValueError(f"query {query!r}: a list has no scores; give confidence=")
-        scores = {document: _number(query, score) for document, score in ranking.items()}
+        scores = {document: _read_number(query, score) for document, score in ranking.items()}
         if scores:
             tops[query] = max(scores.values())
     return tops
@@ -262,10 +262,10 @@ def _confidences(given: Any, queries: tuple[Any, ...]) -> list[float]:
     if missing:
         noun = "1 query has" if len(missing) == 1 else f"{len(missing)} queries have"
         raise ValueError(f"{noun} no confidence, such as {missing[0]!r}")
-    return [_number(query, given[query]) for query in queries]
+    return [_read_number(query, given[query]) for query in queries]
 
 
-def _number(query: Any, value: Any) -> float:
+def _read_number(query: Any, value: Any) -> float:
     """Return a double; an integer where that would round it."""
     if not is_number(value):
         raise TypeError(f"query {query!r}: {value!r} is not a number")
@@ -280,6 +280,6 @@ def _number(query: Any, value: Any) -> float:
     return index(value) if isinstance(value, Integral) and value != number else number
 
 
-def _protected(array: Array) -> Array:
+def _protect(array: Array) -> Array:
     array.flags.writeable = False
     return array

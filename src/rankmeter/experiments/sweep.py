@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rankmeter._core.ids import is_number
 from rankmeter._core.rounded import exact_means, geometric_means
-from rankmeter.arguments import checked_draws
+from rankmeter.arguments import check_draws
 from rankmeter.doors.how import Ties
 from rankmeter.doors.integers import as_text
 from rankmeter.doors.judged import RowJudgments
@@ -244,12 +244,12 @@ def sweep(
     >>> tuned.best
     1
     """
-    settings = _checked_grid(grid)
+    settings = _check_grid(grid)
     if isinstance(folds, bool) or not isinstance(folds, (int, np.integer)):
         raise TypeError(f"folds must be an integer, not {folds!r}")
     if folds < 2:
         raise ValueError(f"folds must be 2 or more, not {folds}")
-    draws, seed = checked_draws(draws, seed)
+    draws, seed = check_draws(draws, seed)
     if not isinstance(metric, (str, Metric)):
         raise TypeError(f"metric must be one name or Metric, not {metric!r}")
     scorer = Evaluator(qrels, metric, format=format, columns=columns)
@@ -259,20 +259,20 @@ def sweep(
     options = {"ties": ties, "format": format, "columns": columns}
     if hasattr(system, "items") and hasattr(system, "keys"):
         runs = cast("Mapping[Any, Run]", system)
-        values = _values_of_fusion(runs, settings, scorer, qrels, (method, norm, k), options)
+        values = _score_fusions(runs, settings, scorer, qrels, (method, norm, k), options)
     elif callable(system):
         values = np.empty((n, len(settings)))
         for column, setting in enumerate(settings):
-            values[:, column] = _evaluated(scorer, system(setting), options)
+            values[:, column] = _evaluate(scorer, system(setting), options)
     else:
         raise TypeError(
             "system must be a mapping of two runs, or a function from a setting to a run, "
             f"not {type(system).__name__}"
         )
-    return _chosen(scorer, settings, values, int(folds), seed, draws)
+    return _choose(scorer, settings, values, int(folds), seed, draws)
 
 
-def _checked_grid(grid: Iterable[Any]) -> tuple[Any, ...]:
+def _check_grid(grid: Iterable[Any]) -> tuple[Any, ...]:
     if isinstance(grid, (str, bytes)) or not isinstance(grid, Iterable):
         raise TypeError(f"grid must be an iterable of settings, not {grid!r}")
     settings = tuple(
@@ -286,14 +286,14 @@ def _checked_grid(grid: Iterable[Any]) -> tuple[Any, ...]:
     return settings
 
 
-def _evaluated(scorer: Evaluator, run: Run, options: Mapping[str, Any]) -> Array:
+def _evaluate(scorer: Evaluator, run: Run, options: Mapping[str, Any]) -> Array:
     return scorer.evaluate(run, **options).values[:, 0]
 
 
 # Fusions
 
 
-def _values_of_fusion(
+def _score_fusions(
     runs: Mapping[Any, Run],
     settings: Sequence[Any],
     scorer: Evaluator,
@@ -321,19 +321,19 @@ def _values_of_fusion(
 
     # The first one in the long way: it says whatever there is to say about runs and judgments.
     plain = {"ties": options["ties"]}
-    values[:, 0] = _evaluated(scorer, fused(0), plain)
+    values[:, 0] = _evaluate(scorer, fused(0), plain)
     mixture = None
     if options["ties"] == "docid" and len(settings) > 1:
         mixture = _mixture(names, read, recipe, scorer, qrels)
     filled = np.zeros((3, len(scorer.query_ids), 1))
     for place in range(1, len(settings)):
         if mixture is None:
-            values[:, place] = _evaluated(scorer, fused(place), plain)
+            values[:, place] = _evaluate(scorer, fused(place), plain)
             continue
         filled[:] = 0
         if mixture.evaluate(np.array(weights[place]), filled) >= 0:
             fused(place)  # which says so
-        values[:, place] = _completed(scorer, filled, mixture.retrieved)
+        values[:, place] = _complete(scorer, filled, mixture.retrieved)
     return values
 
 
@@ -377,7 +377,7 @@ def _mixture(
         return None  # documents that have no order
 
 
-def _completed(scorer: Evaluator, filled: Array, retrieved: bytearray) -> Array:
+def _complete(scorer: Evaluator, filled: Array, retrieved: bytearray) -> Array:
     marks = np.frombuffer(retrieved, np.uint8).copy()
     scored = Scored(filled, marks, [], [])
     scorer.judged.complete(scored)
@@ -387,7 +387,7 @@ def _completed(scorer: Evaluator, filled: Array, retrieved: bytearray) -> Array:
 # The choice
 
 
-def _chosen(
+def _choose(
     scorer: Evaluator,
     settings: tuple[Any, ...],
     values: Array,

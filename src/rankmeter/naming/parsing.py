@@ -214,20 +214,20 @@ def _value(name: str, text: str) -> Any:
     try:
         if name == "gain" and text.startswith("{"):
             entries = [entry.split(":") for entry in text[1:-1].split(",")]
-            pairs = tuple((_number(grade), _number(gain)) for grade, gain in entries)
+            pairs = tuple((_parse_number(grade), _parse_number(gain)) for grade, gain in entries)
         elif name == "gain" or PARAMETERS[name].words:
             return text
         elif name == "judged_only":
             return {"true": True, "false": False}[text.lower()]
         else:
-            return _number(text)
+            return _parse_number(text)
     except (ValueError, KeyError):
         shapes = {"gain": "{grade:gain,...}", "judged_only": "true or false"}
         raise ValueError(f"{name} must be {shapes.get(name, 'a number')}, not {text!r}") from None
     return gains_of(pairs)
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     if re.fullmatch(_NUMBER, text.strip()) is None:
         raise ValueError
     return float(text)

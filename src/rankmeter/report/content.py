@@ -86,7 +86,7 @@ class Content:
         self.ranked = 0
         self.depth = DEPTH
         self.conventions = self._conventions(ties)
-        self.metrics = _explained(comparison.named_metrics)
+        self.metrics = _explain(comparison.named_metrics)
         self.notes = comparison.notes
         self.coverage = [
             {"name": name, **coverage._asdict()} for name, coverage in comparison.coverage.items()
@@ -135,19 +135,19 @@ class Content:
         better, worse, unknown = kinds.values()
         name, baseline = system, self.comparison.baseline
         if better and worse:
-            text = f"{name} is better than {baseline} by {_listed(better)}"
-            text += f", but worse by {_listed(worse)}"
+            text = f"{name} is better than {baseline} by {_list(better)}"
+            text += f", but worse by {_list(worse)}"
         elif better or worse:
             word = "better" if better else "worse"
-            text = f"{name} is {word} than {baseline} by {_listed(better or worse)}"
+            text = f"{name} is {word} than {baseline} by {_list(better or worse)}"
         else:
             text = f"These {self.queries:,} queries can't tell {name} from {baseline}"
             if self.queries == 1:
                 text = f"One query can't tell {name} from {baseline}"
-            text += f" by {_listed(unknown)}"
+            text += f" by {_list(unknown)}"
             unknown = []
         if unknown:
-            text += f"; {_listed(unknown)} can't tell"
+            text += f"; {_list(unknown)} can't tell"
         kind = "mixed" if better and worse else "better" if better else "worse" if worse else "none"
         return {"text": text + ".", "kind": kind}
 
@@ -396,7 +396,7 @@ def _label(label: Any, part: Comparison) -> dict[str, Any]:
     }
 
 
-def _explained(metrics: Mapping[str, Metric]) -> list[dict[str, str]]:
+def _explain(metrics: Mapping[str, Metric]) -> list[dict[str, str]]:
     explained = []
     for name, metric in metrics.items():
         row = METRICS[metric.name]
@@ -421,7 +421,7 @@ def _short(values: Floats) -> list[float]:
     return [float(f"{value:.{_DIGITS}g}") for value in values.tolist()]
 
 
-def _listed(items: Sequence[str]) -> str:
+def _list(items: Sequence[str]) -> str:
     *others, last = items
     return f"{', '.join(others)} and {last}" if others else last
 

@@ -8,11 +8,11 @@ from typing import Any
 from rankmeter._core.ids import type_mismatch
 from rankmeter.arguments import check_mapping
 
-Rows = Mapping[Any, Sequence[int]]  # label to the places of its queries
+FacetRows = Mapping[Any, Sequence[int]]  # label to the places of its queries
 
 
 def roll_up(
-    facets: Any, queries: Sequence[Any], done: str, parts_of: Callable[[Rows], dict[Any, Any]]
+    facets: Any, queries: Sequence[Any], done: str, parts_of: Callable[[FacetRows], dict[Any, Any]]
 ) -> dict[Any, Any]:
     """Give the rows of each label to what makes parts of them.
 

@@ -19,6 +19,7 @@ from rankmeter.doors.arrays import (
     group_rows,
     indptr_of_groups,
     is_compressed,
+    lay_side_by_side,
     name_queries,
     no_judgments,
     read_judgments,
@@ -26,10 +27,9 @@ from rankmeter.doors.arrays import (
     readable_ids,
     readable_scores,
     require_shape,
-    side_by_side,
     split_rows,
 )
-from rankmeter.doors.threads import pool, usable
+from rankmeter.doors.threads import count_usable, pool
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.parsing import Wanted, compile_metrics
 from rankmeter.results.coverage import Coverage
@@ -135,7 +135,7 @@ def evaluate_scores(
                 "pass np.asarray(mask) != 0"
             )
         require_shape("mask", mask, scores)
-        mask = side_by_side(mask)
+        mask = lay_side_by_side(mask)
 
     indptr, where = None, _in_row
     if scores.ndim == 2:
@@ -376,7 +376,7 @@ def _evaluate(
 ) -> Evaluation:
     if not count:
         raise ValueError("there is no query to evaluate")
-    threads = min(usable(threads), count)
+    threads = min(count_usable(threads), count)
     names_of_queries = range(count) if query_ids is None else name_queries(query_ids, count)
     values = np.empty((3 if tied else 1, count, len(names)))
     answerable = np.empty(count, np.uint8)

@@ -81,7 +81,7 @@ class Evaluator:
         named, compiled = compile_metrics(metrics)
         self.named_metrics = dict(named)  # what each of them stands for
         self.metrics = tuple(named)
-        reading = Reading.checked(format, columns, errors)
+        reading = Reading.check(format, columns, errors)
         self.judged = open_judgments(qrels, compiled, reading)  # as the doors know them
         self.query_ids = self.judged.queries
 
@@ -124,8 +124,8 @@ class Evaluator:
         ImportError, OSError, TypeError, ValueError
             As for `evaluate`.
         """
-        reading = Reading.checked(format, columns, errors)
-        how = How.checked(ties, duplicates, missing, threads, reading)
+        reading = Reading.check(format, columns, errors)
+        how = How.check(ties, duplicates, missing, threads, reading)
         scored = Scored.empty(len(self.query_ids), len(self.metrics))
         self.judged.score(run, how, scored)
         return evaluation_of(self.judged, self.named_metrics, scored, missing)

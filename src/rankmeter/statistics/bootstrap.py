@@ -14,7 +14,7 @@ import numpy as np
 
 from rankmeter._core.experiments.resampling import LANES, WIDE, bootstrap_sums
 from rankmeter._core.rounded import exact_sums, exponential_of, logarithms
-from rankmeter.statistics.distributions import bisected, normal_cdf
+from rankmeter.statistics.distributions import bisect, normal_cdf
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -118,7 +118,7 @@ def corrected_ends(values: Floats, means: Floats, confidence: float) -> tuple[fl
 
 def _score(probability: float) -> float:
     """Return what a standard normal variable stays below with this probability."""
-    return bisected(lambda z: normal_cdf(z) < probability, -9.0, 9.0)
+    return bisect(lambda z: normal_cdf(z) < probability, -9.0, 9.0)
 
 
 def _quantile(ordered: Floats, share: float) -> float:

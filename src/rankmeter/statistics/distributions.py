@@ -68,7 +68,7 @@ def t_quantile(probability: float, degrees: float) -> float:
     high = 1.0
     while high < _LARGEST_T and too_small(high):
         high *= 2.0
-    return bisected(too_small, 0.0, high)
+    return bisect(too_small, 0.0, high)
 
 
 def _nearly_normal(probability: float, degrees: float) -> float:
@@ -94,10 +94,10 @@ def binomial_interval(successes: int, trials: int, confidence: float) -> tuple[f
     low, high = 0.0, 1.0
     if successes > 0:
         a, b = float(successes), trials - successes + 1.0
-        low = bisected(lambda x: beta_cdf(x, a, b) < tail, 0.0, 1.0)
+        low = bisect(lambda x: beta_cdf(x, a, b) < tail, 0.0, 1.0)
     if successes < trials:
         c, d = successes + 1.0, float(trials - successes)
-        high = bisected(lambda x: beta_cdf(x, c, d) < 1.0 - tail, 0.0, 1.0)
+        high = bisect(lambda x: beta_cdf(x, c, d) < 1.0 - tail, 0.0, 1.0)
     return low, high
 
 
@@ -134,7 +134,7 @@ def _fraction(x: float, a: float, b: float) -> float:
     return value
 
 
-def bisected(too_small: Callable[[float], bool], low: float, high: float) -> float:
+def bisect(too_small: Callable[[float], bool], low: float, high: float) -> float:
     """Return the number between two at which it is no longer too small."""
     while True:
         middle = low + (high - low) / 2.0

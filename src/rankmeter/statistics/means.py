@@ -35,7 +35,7 @@ def margin_of_mean(deviation: float, count: int, confidence: float) -> float:
     return t_quantile((1.0 + confidence) / 2.0, count - 1) * deviation / math.sqrt(count)
 
 
-def ordered(numbers: list[float]) -> list[float]:
+def as_doubles(numbers: list[float]) -> list[float]:
     """Return the numbers; or doubles in the same order, if there are integers among them.
 
     Integers are what doubles would round, and make the same as their neighbours.

@@ -91,7 +91,7 @@ def smallest_p(differing: int, test: str, draws: int) -> float:
     return exact
 
 
-def adjusted(p_values: Sequence[float], correction: str) -> list[float]:
+def adjust(p_values: Sequence[float], correction: str) -> list[float]:
     """Return the p-values adjusted for their number.
 
     Holm (1979) and Bonferroni bound the chance of any false alarm, Benjamini and Hochberg (1995)
@@ -99,7 +99,7 @@ def adjusted(p_values: Sequence[float], correction: str) -> list[float]:
 
     Examples
     --------
-    >>> adjusted([0.01, 0.04, 0.03], "holm")
+    >>> adjust([0.01, 0.04, 0.03], "holm")
     [0.03, 0.06, 0.06]
     """
     count = len(p_values)

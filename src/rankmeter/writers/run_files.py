@@ -113,7 +113,7 @@ def write_run(
     if target.format == "trec":
         if not isinstance(tag, str):
             raise TypeError(f"tag must be str, not {type(tag).__name__}")
-        target.write_chunks(_guarded(_trec_run(entries, _column(tag, f"the tag {tag!r}", ""))))
+        target.write_chunks(_guard(_trec_run(entries, _column(tag, f"the tag {tag!r}", ""))))
     elif target.format == "jsonl":
         target.write_chunks(_json_lines(entries, "scores"))
     elif any(maps_ids(ranking, f"query {query!r}: ") for query, ranking in run.items()):
@@ -174,14 +174,14 @@ def write_qrels(
     target = _Target(path, format)
     entries = _entries(qrels, "qrels")
     if target.format == "trec":
-        target.write_chunks(_guarded(_trec_qrels(entries)))
+        target.write_chunks(_guard(_trec_qrels(entries)))
     elif target.format == "jsonl":
         target.write_chunks(_json_lines(entries, "qrels"))
     else:
         # The type of a column stands before its values: they are looked at twice.
         grades = (grade for *_, grades in _entries(qrels, "qrels") for grade in grades or ())
-        whole = all(type(_shortest(grade)) is int for grade in grades)
-        rows = ((query, docs, map(_shortest, grades or ())) for query, docs, grades in entries)
+        whole = all(type(_shorten(grade)) is int for grade in grades)
+        rows = ((query, docs, map(_shorten, grades or ())) for query, docs, grades in entries)
         target.write_rows(rows, "grade", "int64" if whole else "float64")
 
 
@@ -212,7 +212,7 @@ def _entries(content: Mapping[Any, Any], name: Literal["run", "qrels"]) -> Itera
             items = list(value.items())
             documents = [_text(document, f"{where}document") for document, _ in items]
             numbers = [
-                number if type(number) is float else _number(number, noun, document, where)
+                number if type(number) is float else _read_number(number, noun, document, where)
                 for document, (_, number) in zip(documents, items, strict=True)
             ]
             _check_numbers(numbers, documents, noun, where)
@@ -226,7 +226,7 @@ def _entries(content: Mapping[Any, Any], name: Literal["run", "qrels"]) -> Itera
                 "ids without grades become one by dict.fromkeys(ids, 1)"
             )
         if len(set(documents)) < len(documents):
-            raise _twice(documents, numbers, where)
+            raise _repeat_error(documents, numbers, where)
         yield _Entry(query, documents, numbers)
     if not seen:
         raise ValueError(f"nothing to write: no query in the {name}")
@@ -242,7 +242,7 @@ def _text(given: Any, what: str) -> str:
     raise TypeError(f"{what} {given!r} is not an id: it must be str or an integer")
 
 
-def _number(given: Any, noun: str, document: str, where: str) -> float:
+def _read_number(given: Any, noun: str, document: str, where: str) -> float:
     try:
         if isinstance(given, (str, bytes, np.complexfloating)):
             raise TypeError
@@ -271,7 +271,7 @@ def _check_numbers(numbers: list[float], documents: list[str], noun: str, where:
         raise ValueError(f"{what} not finite: {numbers[first]!r}")
 
 
-def _twice(documents: list[str], numbers: list[float] | None, where: str) -> ValueError:
+def _repeat_error(documents: list[str], numbers: list[float] | None, where: str) -> ValueError:
     ranks: dict[str, int] = {}
     for rank, document in enumerate(documents, 1):
         first = ranks.setdefault(document, rank)
@@ -301,7 +301,7 @@ def _trec_run(entries: Iterable[_Entry], tag: bytes) -> Iterator[bytes]:
         yield b"".join([b"%b Q0 %b %d %a %b\n" % (query, *line, tag) for line in lines])
 
 
-def _guarded(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def _guard(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Put a blank line before what would be taken for a mark, not for the first id."""
     from rankmeter.doors.compression import compression_of
 
@@ -316,7 +316,7 @@ def _guarded(chunks: Iterable[bytes]) -> Iterator[bytes]:
 def _trec_qrels(entries: Iterable[_Entry]) -> Iterator[bytes]:
     for entry in entries:
         query, documents = _columns(entry)
-        lines = zip(documents, map(_shortest, entry.numbers or ()), strict=True)
+        lines = zip(documents, map(_shorten, entry.numbers or ()), strict=True)
         yield b"".join([b"%b 0 %b %a\n" % (query, *line) for line in lines])
 
 
@@ -334,7 +334,7 @@ def _json_lines(entries: Iterable[_Entry], key: Literal["scores", "qrels"]) -> I
         if numbers is None:
             line["ranked"] = documents
         else:
-            values = numbers if key == "scores" else map(_shortest, numbers)
+            values = numbers if key == "scores" else map(_shorten, numbers)
             line[key] = dict(zip(documents, values, strict=True))
         yield json.dumps(line).encode() + b"\n"
 
@@ -382,7 +382,7 @@ def _scores(documents: list[str], numbers: list[float] | None) -> Iterable[float
     return range(len(documents), 0, -1) if numbers is None else numbers
 
 
-def _shortest(number: float) -> int | float:
+def _shorten(number: float) -> int | float:
     """The integer, where the number is one and every integer of its size is a double."""
     return int(number) if number.is_integer() and abs(number) < _EXACT else number
 
