@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from rankmeter.cli.commands import main
-from rankmeter.compat.trec_measures import MEASURES, NICKNAMES
+from rankmeter.compat.trec_names import MEASURES, NICKNAMES
 from rankmeter.doors import text as texts
 
 FOLDER = Path(__file__).parent / "cases" / "trec_eval"

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from rankmeter._core.ids import type_mismatch
-from rankmeter.compat.trec_eval_9 import FAMILIES, NICKNAMES, read_measures
+from rankmeter.compat.trec_eval_9 import MEASURES, NICKNAMES, read_measures
 from rankmeter.scoring.evaluator import Evaluator
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
 
 __version__ = "0.5.11"  # of pytrec-eval-terrier, whose calls these are
 
-supported_measures = set(FAMILIES)
+supported_measures = set(MEASURES)
 """The names of measures, without parameters."""
 
 supported_nicknames = {name: set(measures) for name, measures in NICKNAMES.items()}

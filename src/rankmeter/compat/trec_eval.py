@@ -18,14 +18,13 @@ import numpy as np
 
 from rankmeter._core.doors.columns import JudgedRows
 from rankmeter.compat.trec_measures import (
-    MEASURES,
-    NICKNAMES,
     Column,
-    Plan,
-    Rows,
+    TrecPlan,
+    TrecRows,
     Values,
     has_gains,
 )
+from rankmeter.compat.trec_names import MEASURES, NICKNAMES
 from rankmeter.doors.how import How, Reading
 from rankmeter.doors.judged import RowJudgments
 from rankmeter.doors.mistakes import Mistakes
@@ -272,7 +271,7 @@ def _evaluated(options: _Options) -> str:
         judged = _reading(qrels.name, Evaluator, qrels, "num_q", format="trec")
         grades = {grade for grades in _judgments(judged).values() for grade in grades.values()}
     try:
-        plan = Plan(
+        plan = TrecPlan(
             options.measures,
             level=options.level,
             judged_only=options.judged_only,
@@ -308,7 +307,7 @@ def _evaluated(options: _Options) -> str:
     if not chosen:
         raise Refused(7, f"query {options.query!r} is not in both files")
     chosen.sort(key=lambda row: encode(evaluator.query_ids[row]))
-    rows = Rows(values[chosen], ~there[chosen], None if pooled is None else pooled[chosen])
+    rows = TrecRows(values[chosen], ~there[chosen], None if pooled is None else pooled[chosen])
     queries = [evaluator.query_ids[row] for row in chosen]
     table = [column.of(rows) for column in plan.columns]
     if z_scores is not None:
@@ -450,7 +449,7 @@ def _standardised(measure: str, numbers: Values, queries: Sequence[str], scores:
 def _per_query(
     columns: Sequence[Column],
     table: Sequence[Values],
-    rows: Rows,
+    rows: TrecRows,
     queries: Sequence[str],
     z_scores: Scores | None,
 ) -> str:

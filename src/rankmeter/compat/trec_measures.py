@@ -1,6 +1,6 @@
 """The measures of trec_eval 10 by their names there: which metrics they are, and how they print.
 
-`Plan` gathers the metrics that some measures need, so that each is computed once, and holds a
+`TrecPlan` gathers the metrics that some measures need, so that each is computed once, and holds a
 `Column` for each value that is printed.
 """
 
@@ -8,130 +8,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from rankmeter.compat.trec_names import MEASURES, Measure, Summary
 from rankmeter.naming.metric import Metric
 from rankmeter.naming.rows import LEAST, METRICS
 
 Values = npt.NDArray[np.float64]
-Summary = Literal["mean", "sum", "geometric", "queries", "relevant", "run", "none"]
-
 LONGEST_STRING = 1000
-
-CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-TENTHS = tuple(i / 10 for i in range(11))
-FIFTHS = tuple(i / 5 for i in range(1, 11))
-
-# In the order in which they are printed.
-MEASURES = (
-    "runid",
-    "num_q",
-    "num_ret",
-    "num_rel",
-    "num_rel_ret",
-    "map",
-    "gm_map",
-    "Rprec",
-    "bpref",
-    "recip_rank",
-    "iprec_at_recall",
-    "P",
-    "relstring",
-    "recall",
-    "infAP",
-    "gm_bpref",
-    "Rprec_mult",
-    "utility",
-    "11pt_avg",
-    "binG",
-    "G",
-    "dcg",
-    "ideal_dcg",
-    "ndcg",
-    "ndcg_rel",
-    "Rndcg",
-    "ndcg_cut",
-    "map_cut",
-    "relative_P",
-    "success",
-    "set_P",
-    "set_relative_P",
-    "set_recall",
-    "set_map",
-    "set_F",
-    "num_nonrel_judged_ret",
-    "yaap",
-    "rbp",
-    "rbp_resid",
-    "unj",
-)
-
-NICKNAMES: dict[str, tuple[str, ...]] = {
-    "official": MEASURES[: MEASURES.index("P") + 1],
-    "set": (
-        "runid",
-        "num_q",
-        "num_ret",
-        "num_rel",
-        "num_rel_ret",
-        "utility",
-        "set_P",
-        "set_recall",
-        "set_relative_P",
-        "set_map",
-        "set_F",
-    ),
-    "all_trec": tuple(m for m in MEASURES if m not in ("dcg", "ideal_dcg", "yaap")),
-}
-
-_ONE_VALUE = {
-    "num_ret": "num_ret",
-    "num_rel": "num_rel",
-    "num_rel_ret": "num_rel_ret",
-    "num_nonrel_judged_ret": "num_nonrel_judged_ret",
-    "map": "map",
-    "gm_map": "gm_map",
-    "Rprec": "rprec",
-    "bpref": "bpref",
-    "gm_bpref": "gm_bpref",
-    "recip_rank": "mrr",
-    "infAP": "infap",
-    "binG": "bing",
-    "set_P": "set_precision",
-    "set_relative_P": "set_relative_precision",
-    "set_recall": "set_recall",
-    "set_map": "set_map",
-    "yaap": "yaap",
-}
-_OF_CUTOFFS: dict[str, tuple[str, tuple[int, ...]]] = {
-    "P": ("precision", CUTOFFS),
-    "recall": ("recall", CUTOFFS),
-    "ndcg_cut": ("ndcg", CUTOFFS),
-    "map_cut": ("map", CUTOFFS),
-    "relative_P": ("relative_precision", CUTOFFS),
-    "success": ("hit", (1, 5, 10)),
-    "unj": ("unjudged", (5, 10, 20)),
-}
-_OF_GAINS = {
-    "dcg": "dcg",
-    "ideal_dcg": "idcg",
-    "ndcg": "ndcg",
-    "ndcg_rel": "ndcg_rel",
-    "Rndcg": "rndcg",
-    "G": "g",
-}
-_SUMS = ("num_ret", "num_rel_ret", "num_nonrel_judged_ret")
 
 
 def has_gains(measures: Mapping[str, str | None]) -> bool:
     """Whether a measure has gains of its own, so that the grades must be known first."""
-    return any(measures.get(name) is not None for name in _OF_GAINS)
+    return any(
+        given is not None and MEASURES[name].takes == "gain" for name, given in measures.items()
+    )
 
 
-class Rows(NamedTuple):
+class TrecRows(NamedTuple):
     """The values of the metrics of a plan, one row a query.
 
     Attributes
@@ -157,7 +54,7 @@ class Column(NamedTuple):
     ----------
     name : str
     of : callable
-        Makes the values of the queries from `Rows`.
+        Makes the values of the queries from `TrecRows`.
     summary : str
         How these become one: their mean, sum or geometric mean (of values that are logarithms),
         the number of queries, that of relevant documents, the name of the run, or not at all.
@@ -170,14 +67,14 @@ class Column(NamedTuple):
     """
 
     name: str
-    of: Callable[[Rows], Values]
+    of: Callable[[TrecRows], Values]
     summary: Summary = "mean"
     per_query: bool = True
     whole: bool = False
-    strings: Callable[[Rows], list[str]] | None = None
+    strings: Callable[[TrecRows], list[str]] | None = None
 
 
-class Plan:
+class TrecPlan:
     """The metrics to compute for some measures, and the columns to print.
 
     Parameters
@@ -198,7 +95,7 @@ class Plan:
     Attributes
     ----------
     metrics : dict of Metric to int
-        What to compute, and where its values stand in `Rows`.
+        What to compute, and where its values stand in `TrecRows`.
     columns : list of Column
     retrieved, relevant, all_relevant : int
         Where num_ret and num_rel stand, the last with a level of 1.
@@ -254,25 +151,25 @@ class Plan:
         self.columns.append(Column(name, lambda rows: rows.values[:, place], **how))
 
     def _measure(self, name: str, given: str | None) -> None:
+        measure = MEASURES[name]
         if name == "runid":
-            self.columns.append(Column(name, _zeros, summary="run", per_query=False))
+            self.columns.append(Column(name, _zeros, "run", per_query=False))
         elif name == "num_q":
             self.columns.append(Column(name, _ones, "queries", per_query=False, whole=True))
-        elif name in _SUMS:
-            self._print(name, self._metric(_ONE_VALUE[name]), summary="sum", whole=True)
-        elif name == "num_rel":
-            self._print(name, self.relevant, summary="relevant", whole=True)
-        elif name in ("gm_map", "gm_bpref"):
-            place = self._metric(_ONE_VALUE[name])
+        elif measure.summary in ("sum", "relevant"):
+            place = self._metric(str(measure.metric))
+            self._print(name, place, summary=measure.summary, whole=True)
+        elif measure.summary == "geometric":
+            place = self._metric(str(measure.metric))
             self.columns.append(
                 Column(name, lambda rows: _logs(rows.values[:, place]), "geometric", False)
             )
-        elif name in _ONE_VALUE:
-            self._print(name, self._metric(_ONE_VALUE[name]))
-        elif name in _OF_CUTOFFS:
-            self._of_cutoffs(name, given)
-        elif name in _OF_GAINS:
-            self._of_gains(name, given)
+        elif measure.takes == "":
+            self._print(name, self._metric(str(measure.metric)))
+        elif measure.takes == "k":
+            self._of_cutoffs(name, measure, given)
+        elif measure.takes == "gain":
+            self._of_gains(name, measure, given)
         else:
             label = name if given is None else f"{name}_{given}"
             special = {
@@ -287,29 +184,25 @@ class Plan:
             }
             special[name](label, given)
 
-    def _of_cutoffs(self, name: str, given: str | None) -> None:
-        ours, cutoffs = _OF_CUTOFFS[name]
-        if given is not None:
-            cutoffs = tuple(int(number) for number in _rising(given, int))
-            if cutoffs[0] < 1:
-                raise ValueError("cut-offs must be 1 or more")
-        parameters = {"gain": "linear"} if ours == "ndcg" else {}
-        for k in cutoffs:
-            place = self._metric(ours, k, **parameters)
-            self._print(f"{name}_{k}", place)
+    def _of_cutoffs(self, name: str, measure: Measure, given: str | None) -> None:
+        cutoffs = measure.defaults if given is None else _rising(given, int)
+        if cutoffs[0] < 1:
+            raise ValueError("cut-offs must be 1 or more")
+        for k in map(int, cutoffs):
+            self._print(f"{name}_{k}", self._metric(str(measure.metric), k, **measure.fixed))
 
-    def _of_gains(self, name: str, given: str | None) -> None:
-        gain: str | dict[float, float] = "linear"
+    def _of_gains(self, name: str, measure: Measure, given: str | None) -> None:
+        parameters = dict(measure.fixed)
         if given is not None:
             gain = {grade: grade for grade in self._grades if grade > 0}
-            pairs = _pairs(given)
-            for level, value in pairs.items():
+            for level, value in _pairs(given).items():
                 gain[_integer(level)] = value
-        place = self._metric(_OF_GAINS[name], gain=gain)
+            parameters["gain"] = gain
+        place = self._metric(str(measure.metric), **parameters)
         label = name if given is None else f"{name}_{given}"
-        if name == "Rndcg":
+        if measure.needs_relevant:
 
-            def of(rows: Rows) -> Values:
+            def of(rows: TrecRows) -> Values:
                 # Where no grade reaches the level, whatever the gains.
                 return np.where(rows.values[:, self.relevant] > 0, rows.values[:, place], 0.0)
 
@@ -318,12 +211,12 @@ class Plan:
             self._print(label, place)
 
     def _iprec(self, _label: str, given: str | None) -> None:
-        for level in TENTHS if given is None else _rising(given, float):
+        for level in _levels("iprec_at_recall", given):
             place = self._metric("iprec", recall=max(level, 0.0))
             self._print(f"iprec_at_recall_{level:.2f}", place)
 
     def _rprec_mult(self, _label: str, given: str | None) -> None:
-        for multiple in FIFTHS if given is None else _rising(given, float):
+        for multiple in _levels("Rprec_mult", given):
             label = f"Rprec_mult_{multiple:.2f}"
             if multiple > 0:
                 self._print(label, self._metric("rprec", multiple=multiple))
@@ -331,12 +224,14 @@ class Plan:
                 self.columns.append(Column(label, _zeros))
 
     def _average(self, label: str, given: str | None) -> None:
-        levels = TENTHS if given is None else tuple(map(_number, given.split(",")))
+        levels = MEASURES["11pt_avg"].defaults
+        if given is not None:
+            levels = tuple(map(_number, given.split(",")))
         if list(levels) != sorted(levels):
             raise ValueError("levels of recall must rise")
         places = [self._metric("iprec", recall=max(level, 0.0)) for level in levels]
 
-        def of(rows: Rows) -> Values:
+        def of(rows: TrecRows) -> Values:
             total = _zeros(rows)
             for place in reversed(places):  # the order of trec_eval, to the last bit
                 total += rows.values[:, place]
@@ -356,7 +251,7 @@ class Plan:
         gains = [self._metric("dcg", r, gain="linear") for r in ranks]
         judged = [self._metric("judged", r) for r in ranks]
 
-        def strings(rows: Rows) -> list[str]:
+        def strings(rows: TrecRows) -> list[str]:
             retrieved = rows.values[:, self.retrieved]
             codes = _codes(
                 rows.values[:, gains],
@@ -381,7 +276,7 @@ class Plan:
         # With parameters, an absent query counts as one with a single document, not relevant.
         stand_in = 0.0 if self._judged_only else b - d
 
-        def of(rows: Rows) -> Values:
+        def of(rows: TrecRows) -> Values:
             values = rows.values[:, place]
             return np.where(rows.absent, 0.0 if given is None else values + stand_in, values)
 
@@ -400,7 +295,7 @@ class Plan:
         found = self._metric("num_rel_ret"), self._metric("num_nonrel_judged_ret")
         stand_in = 0.0 if given is None or self._judged_only else p + (1.0 - p)
 
-        def of(rows: Rows) -> Values:
+        def of(rows: TrecRows) -> Values:
             judged = rows.values[:, found[0]] + rows.values[:, found[1]]
             none_unjudged = judged == rows.values[:, self.retrieved]
             values = np.where(none_unjudged, 0.0, rows.values[:, residual])
@@ -409,11 +304,11 @@ class Plan:
         self.columns.append(Column(label, of))
 
 
-def _zeros(rows: Rows) -> Values:
+def _zeros(rows: TrecRows) -> Values:
     return np.zeros(len(rows.values))
 
 
-def _ones(rows: Rows) -> Values:
+def _ones(rows: TrecRows) -> Values:
     return np.ones(len(rows.values))
 
 
@@ -457,6 +352,10 @@ def _rising(text: str, kind: Callable[[float], float]) -> tuple[float, ...]:
     if len(set(numbers)) < len(numbers):
         raise ValueError("a number stands twice")
     return tuple(numbers)
+
+
+def _levels(name: str, given: str | None) -> tuple[float, ...]:
+    return MEASURES[name].defaults if given is None else _rising(given, float)
 
 
 def _pairs(text: str) -> dict[str, float]:
