@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from rankmeter._core.doors.columns import JudgedRows
 from rankmeter.compat.trec_measures import (
     Column,
     TrecPlan,
@@ -28,7 +27,7 @@ from rankmeter.compat.trec_names import MEASURES, NICKNAMES
 from rankmeter.doors.how import How, Reading
 from rankmeter.doors.judged import RowJudgments
 from rankmeter.doors.mistakes import Mistakes
-from rankmeter.doors.opening import decode, encode, mapping_of, open_input
+from rankmeter.doors.opening import decode, encode, judge_rows, mapping_of, open_input
 from rankmeter.doors.scored import Scored
 from rankmeter.doors.source import Source, shown_name
 from rankmeter.doors.text import tag_of
@@ -361,8 +360,8 @@ def _cut(run: Source, most: int) -> dict[str, dict[str, float]]:
     _, compiled = compile_metrics("num_q")
     rankings = None
     with suppress(ValueError):  # such as infinite scores, which grades must not be
-        columns = JudgedRows(given.read_whole(), compiled)
-        rankings = columns.mapping() if columns.usual else None
+        if (read := judge_rows(given, compiled)) is not None:
+            rankings = read.mapping()
     if rankings is None:
         rankings = mapping_of(given.read_carefully(Mistakes(given.name, "raise")))
     return {query: _first(scores, most) for query, scores in rankings.items()}

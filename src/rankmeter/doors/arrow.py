@@ -24,6 +24,7 @@ from rankmeter.doors.text import Grouped
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 _EXACT_INTEGERS = 2**53  # from here on doubles skip integers
 _TOGETHER = 1 << 16  # rows that are scored at once, so that threads have something to share
+_LEAST_TOGETHER = 1 << 13  # rows of a chunk, below which the calls for each take most of the time
 
 
 class Table:
@@ -56,7 +57,7 @@ class Table:
             reader = self._reader(given, columns)
             self._choose(reader.schema.names, columns)
             # It may be one that is read only once.
-            self._table = reader.read_all().select(self._names)
+            self._table = _with_large_chunks(reader.read_all().select(self._names))
             schema = self._table.schema
         else:
             with self._reading():
@@ -277,6 +278,12 @@ class _Columns(NamedTuple):
             document_offsets=self.document_offsets[start : stop + 1],
             numbers=self.numbers[start:stop],
         )
+
+
+def _with_large_chunks(table: Any) -> Any:
+    """A table without chunks that are too small to be worth the calls that each takes."""
+    chunks = max((column.num_chunks for column in table.columns), default=0)
+    return table.combine_chunks() if table.num_rows < chunks * _LEAST_TOGETHER else table
 
 
 def _joined(parts: Sequence[_Columns]) -> _Columns:

@@ -118,10 +118,20 @@ def read_qrels(
         with _name_errors(judged.name):
             return prepare(qrels, metrics), judged.integers
     with _name_errors(judged.name):
-        rows = judged.read_whole()
-        if rows is not None and (columns_ := JudgedRows(rows, metrics)).usual:
-            return columns_, judged.integers
-        return JudgedRows(rows_of(judged.read_carefully(mistakes)), metrics), judged.integers
+        read = judge_rows(judged, metrics)
+        if read is None:
+            read = JudgedRows(rows_of(judged.read_carefully(mistakes)), metrics)
+        return read, judged.integers
+
+
+def judge_rows(given: Columnar, metrics: Metrics) -> JudgedRows | None:
+    """Prepare judgments as they stand, or put in order; None where each row must be looked at."""
+    if (rows := given.read_whole()) is None:
+        return None
+    judged = JudgedRows(rows, metrics)
+    if not judged.usual and (rows := rows.in_order()) is not None:
+        judged = JudgedRows(rows, metrics)
+    return judged if judged.usual else None
 
 
 @contextmanager

@@ -26,18 +26,25 @@ def score_rows(
 ) -> None:
     """Score a file or a table of rows.
 
-    The fast way gives them to the core as they come. A query that comes back, a number that it
-    cannot read, a mistake: then all is read again, line by line.
+    The fast way gives them to the core as they come. Where a query comes back, all are read into
+    memory and put in order. A number that the fast way cannot read, a mistake: then all is read
+    again, line by line.
     """
-    try:
+    with suppress(ValueError):  # it comes again, unless something before it is wrong, too
         if _score_pieces(judged, given.read_pieces(), how, out):
             return
-    except ValueError:  # it comes again, unless something before it in the file is wrong, too
-        pass
+        out.clear()
+        if _score_pieces(judged, _read_in_order(given), how, out):
+            return
     out.clear()
     rows = rows_of(given.read_carefully(mistakes))
-    scored = _score_pieces(judged, iter([rows]), how._replace(threads=1), out)
+    scored = _score_pieces(judged, iter([rows]), how, out)
     assert scored
+
+
+def _read_in_order(given: Columnar) -> Iterator[TextRows | None]:
+    rows = given.read_whole()
+    yield None if rows is None else rows.in_order()
 
 
 def _score_pieces(

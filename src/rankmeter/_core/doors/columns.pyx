@@ -10,11 +10,11 @@ from libc.stdlib cimport free, qsort
 from libc.string cimport memcmp, memset
 
 from rankmeter._core.doors.text_rows cimport (
-    Block, Reader, Text, TextRow, TextRows, next_row, read_block, same, shown, step, tag_of,
-    text_of,
+    Block, Names, Reader, Text, TextRow, TextRows, add_name, find_name, next_row, read_block,
+    release_names, same, shown, step, text_of,
 )
 from rankmeter._core.driver cimport Metrics, check_shapes, complain, complaint, score_empty
-from rankmeter._core.ids cimport Probe, Slot, Table, look_for, next_alike, put
+from rankmeter._core.ids cimport Probe, Table, look_for, next_alike, put
 from rankmeter._core.memory cimport allocate, reallocate
 from rankmeter._core.query cimport Plan, Query, Values
 from rankmeter._core.ranks cimport (
@@ -70,7 +70,6 @@ cdef void order_by_grade(
 
 cdef struct JudgedQuery:             # the judgments of one query
     Text query
-    unsigned int tag
     Py_ssize_t first            # entries[first .. first + n - 1], best grade first
     Py_ssize_t n
     Py_ssize_t n_sought
@@ -110,7 +109,8 @@ cdef class JudgedRows:
     cdef JudgedQuery *judged
     cdef Entry *entries
     cdef double *grades             # parallel to the entries
-    cdef Table table                # of the queries
+    cdef Py_ssize_t capacity        # of the judged
+    cdef Names names                # of the queries
 
     def __cinit__(self, TextRows rows not None, Metrics metrics not None):
         self.rows = rows
@@ -124,7 +124,7 @@ cdef class JudgedRows:
         free(self.judged)
         free(self.entries)
         free(self.grades)
-        free(self.table.slots)
+        release_names(&self.names)
 
     cdef bint read(self) except -1:
         cdef Reader reader = self.rows.reader
@@ -151,7 +151,7 @@ cdef class JudgedRows:
                         break
                 entry = &self.entries[n]
                 entry.document = row.document
-                entry.tag = tag_of(row.document)
+                entry.tag = row.tag
                 entry.grade = row.number
                 n += 1
                 self.judged[current].n += 1
@@ -204,43 +204,18 @@ cdef class JudgedRows:
 
     cdef Py_ssize_t add_query(self, Text query, Py_ssize_t first) except -2 nogil:
         """The place of a new query; -1 where it was there before."""
-        cdef Probe probe
-        if self.n_queries >= 0x3FFFFFFF:
+        cdef Py_ssize_t place
+        if find_name(&self.names, query) >= 0:
             return -1
-        if self.table.slots == NULL or 2 * self.n_queries > <Py_ssize_t> self.table.mask:
-            self.grow()
-        probe = look_for(tag_of(query))
-        while next_alike(&self.table, &probe):
-            if same(self.judged[probe.place].query, query):
-                return -1
-        put(&self.table, &probe, self.n_queries)
-        self.judged[self.n_queries] = JudgedQuery(query, probe.tag, first, 0, 0)
+        place = add_name(&self.names, query)
+        if place == self.capacity:
+            self.capacity = max(threshold(1024), 2 * self.capacity)
+            self.judged = <JudgedQuery *> reallocate(
+                self.judged, self.capacity, sizeof(JudgedQuery)
+            )
+        self.judged[place] = JudgedQuery(query, first, 0, 0)
         self.n_queries += 1
-        return self.n_queries - 1
-
-    cdef int grow(self) except -1 nogil:
-        """Make room for twice as many queries."""
-        cdef Py_ssize_t i, size = max(threshold(1024), 2 * (<Py_ssize_t> self.table.mask + 1))
-        cdef Probe probe
-        cdef Slot *slots
-        self.judged = <JudgedQuery *> reallocate(self.judged, size, sizeof(JudgedQuery))
-        slots = <Slot *> allocate(size, sizeof(Slot))
-        free(self.table.slots)
-        self.table = Table(slots, <unsigned int> (size - 1), 0)
-        memset(slots, 0, size * sizeof(Slot))
-        for i in range(self.n_queries):
-            probe = look_for(self.judged[i].tag)
-            while next_alike(&self.table, &probe):
-                pass                    # no two are the same
-            put(&self.table, &probe, i)
-        return 0
-
-    cdef Py_ssize_t find_query(self, Text query) noexcept nogil:
-        cdef Probe probe = look_for(tag_of(query))
-        while next_alike(&self.table, &probe):
-            if same(self.judged[probe.place].query, query):
-                return probe.place
-        return -1
+        return place
 
     def mark_answerable(self, unsigned char[::1] answerable):
         """Set a 1 for every query that has a document of grade 1 or higher."""
@@ -352,7 +327,7 @@ cdef class JudgedRows:
             return -1
         if block.n == 0:
             return 0
-        place = self.find_query(query)
+        place = find_name(&self.names, query)
         if place >= 0:
             if retrieved[place]:
                 return -1

@@ -11,8 +11,19 @@ from rankmeter._core.scratch cimport Scratch
 cdef extern from "doors/decimal.h":
     bint rankmeter_decimal(const char *text, Py_ssize_t length, double *number) noexcept nogil
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define rankmeter_prefetch(address) __builtin_prefetch(address)
+    #else
+    #define rankmeter_prefetch(address) ((void) (address))
+    #endif
+    """
+    void prefetch "rankmeter_prefetch" (const void *address) noexcept nogil
+
 cdef enum:
     LONGEST = 1 << 20           # bytes of a line
+    AHEAD = 8                   # rows that are asked for before the first is needed
 
 
 cdef struct Text:               # bytes that somebody else owns
@@ -24,6 +35,7 @@ cdef struct TextRow:
     Text query
     Text document
     double number
+    unsigned int tag            # of the document
     const char *after           # of text: where the next line begins
 
 
@@ -41,7 +53,14 @@ cdef struct Strings:            # a column of a table
     Py_ssize_t length
 
 
-cdef struct Reader:             # goes through the rows of one or the other
+# A line that was read already.
+cdef struct KeptRow:
+    Text document
+    double number
+    unsigned int tag
+
+
+cdef struct Reader:             # goes through lines or the rows of columns, perhaps put in order
     bint is_text
     Layout layout
     const char *p
@@ -52,6 +71,17 @@ cdef struct Reader:             # goes through the rows of one or the other
     Strings queries
     Strings documents
     const double *numbers
+    const int *order            # [n_rows] NULL, or of the rows, those of a query together
+    const KeptRow *kept         # lines, if they are put in order
+    const Text *names           # of the queries, then
+    const int *ends             # row behind the last of each
+    Py_ssize_t query
+
+
+cdef struct Names:              # of queries, each once
+    Py_ssize_t n
+    Text *texts
+    Table table
 
 
 cdef struct Block:              # the rows of one query of a run
@@ -65,6 +95,12 @@ cdef struct Block:              # the rows of one query of a run
 
 cdef class TextRows:
     cdef Reader reader
+    cdef TextRows source            # of rows put in order: they hold the texts
+    cdef KeptRow *kept
+    cdef int *queries               # the number of the query of each row
+    cdef int *order
+    cdef int *ends
+    cdef Names names                # of the queries
     cdef bint usual
     cdef const unsigned char[::1] text
     cdef const int64_t[::1] query_offsets
@@ -72,6 +108,10 @@ cdef class TextRows:
     cdef const int64_t[::1] document_offsets
     cdef const unsigned char[::1] document_bytes
     cdef const double[::1] numbers
+
+    cdef Py_ssize_t keep_lines(self, Reader reader) except -2 nogil
+    cdef Py_ssize_t number_rows(self, const Reader *reader) except -2 nogil
+    cdef int sort(self, Py_ssize_t n) except -1 nogil
 
 
 cdef inline bint same(Text a, Text b) noexcept nogil:
@@ -98,9 +138,12 @@ cdef inline Text next_field(const char **p, const char *end) noexcept nogil:
     return field
 
 
-cdef inline bint next_line(const char **p, const char *end, const char **line_end) noexcept nogil:
+cdef inline bint next_line(
+    const char **p, const char *end, const char **line, const char **line_end
+) noexcept nogil:
     """Go to the first letter of the next line that is not blank; False where there is none."""
     while p[0] < end:
+        line[0] = p[0]
         line_end[0] = <const char *> memchr(p[0], b"\n", end - p[0])
         if line_end[0] == NULL:
             line_end[0] = end
@@ -214,26 +257,56 @@ cdef inline bint take(const Strings *column, Py_ssize_t row, Text *text) except 
     return True
 
 
+cdef inline int next_in_order(Reader *reader, TextRow *row) except -2 nogil:
+    cdef Py_ssize_t place, ahead
+    if reader.row == reader.n_rows:
+        return 0
+    while reader.row == reader.ends[reader.query]:
+        reader.query += 1
+    row.query = reader.names[reader.query]
+    place = reader.order[reader.row]
+    ahead = reader.order[min(reader.row + AHEAD, reader.n_rows - 1)]
+    if reader.kept != NULL:
+        prefetch(&reader.kept[ahead])
+        row.document = reader.kept[place].document
+        row.number = reader.kept[place].number
+        row.tag = reader.kept[place].tag
+        return 1
+    prefetch(&reader.documents.offsets[ahead])
+    prefetch(&reader.numbers[ahead])
+    ahead = reader.order[min(reader.row + AHEAD // 2, reader.n_rows - 1)]
+    prefetch(reader.documents.start + reader.documents.offsets[ahead])
+    take(&reader.documents, place, &row.document)
+    row.number = reader.numbers[place]
+    row.tag = tag_of(row.document)
+    return 1 if row.number == row.number else -1
+
+
 cdef inline int next_row(Reader *reader, TextRow *row) except -2 nogil:
     """1 and the next row; 0 behind the last; -1 where the careful reader should look at it.
 
     Does not go past the row: that is step().
     """
+    cdef const char *line
     cdef const char *newline
     cdef int found
     if not reader.is_text:
+        if reader.order != NULL:
+            return next_in_order(reader, row)
         if reader.row == reader.n_rows:
             return 0
         take(&reader.queries, reader.row, &row.query)
         take(&reader.documents, reader.row, &row.document)
         row.number = reader.numbers[reader.row]
+        row.tag = tag_of(row.document)
         return 1 if row.number == row.number else -1
-    while next_line(&reader.p, reader.end, &newline):
-        if newline - reader.p > LONGEST:
+    while next_line(&reader.p, reader.end, &line, &newline):
+        if newline - line > LONGEST:
             return -1
         row.after = newline + 1
         found = read_line(reader.p, newline, &reader.layout, row)
         if found:
+            row.tag = tag_of(row.document)
             return found
         # A comment, unless it has the query of the row before.
         if row.query.start[0] != b"#" or same(row.query, reader.latest):
@@ -250,6 +323,9 @@ cdef inline void step(Reader *reader, const TextRow *row) noexcept nogil:
         reader.row += 1
 
 
+cdef void release_names(Names *names) noexcept nogil
+cdef Py_ssize_t find_name(const Names *names, Text text) noexcept nogil
+cdef Py_ssize_t add_name(Names *names, Text text) except -1 nogil
 cdef int read_block(Reader *reader, Text *query, Block *block, Scratch *scratch) except -1 nogil
 cdef str text_of(Text id_)
 cdef str shown(Text text)
