@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from outcomes import outcome, same
 
 import rankmeter as rm
-from outcomes import outcome, same
 from rankmeter._core.doors.text_rows import TextRows
 from rankmeter.doors import arrow as tables
 from rankmeter.doors import text as texts
@@ -80,7 +80,7 @@ def test_any_order_gives_the_same_digits(
 def test_a_document_twice_is_refused_in_any_order(qrels: list[Any], run: list[Any]) -> None:
     run = once(run)
     run.append(run[0])
-    with pytest.raises(ValueError, match="twice|again|already"):
+    with pytest.raises(ValueError, match=r"twice|again|already"):
         rm.evaluate(trec(once(qrels), "qrels"), trec(run, "run"), "map")
 
 
