@@ -38,6 +38,7 @@ CORE = (
     "scratch",
     "driver",
     "metrics",
+    "grades",
     "rounded",
     "ids",
     "query",

@@ -16,6 +16,7 @@ scratch     all memory that ranking one query takes
 ranks       ranks of the judged documents from their scores, and the record, which is sealed here:
             what query.pxd promises holds whatever a door has found; counting.h has the loops
 driver      what drives the metrics: which are asked for, and one query after the other
+grades      the order of grades
 rounded     correctly rounded constants, sums and means
 
 doors       from what callers hold to the record

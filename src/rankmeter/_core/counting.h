@@ -150,9 +150,9 @@ RANKMETER_AVX2 static void rankmeter_count_double_avx2(
             highest[j] = scores[i + j] > highest[j] ? scores[i + j] : highest[j];                \
     }                                                                                            \
                                                                                                  \
-    /* Counts in ties[p] the scores that equal target p, the last of its equals. At the columns  \
-       in `columns`, ascending among equals, the count so far goes to `before`; `next` holds for \
-       each target p the first of its equals, from 0. */                                         \
+    /* Counts in ties[p] the scores that equal target p. At the columns in `columns`, ascending  \
+       for each target, the count so far goes to `before`; `next` holds where those of target p  \
+       begin. */                                                                                 \
     static void rankmeter_tie_##real(                                                            \
         const real *scores, Py_ssize_t n, const RankmeterIndex *index, Py_ssize_t *ties,         \
         const Py_ssize_t *columns, Py_ssize_t *before, Py_ssize_t *next                          \
@@ -171,7 +171,7 @@ RANKMETER_AVX2 static void rankmeter_count_double_avx2(
         }                                                                                        \
     }
 
-/* Targets sorted high to low stand at [1 .. n_targets]; at [0] and behind them stand NaNs, which
+/* Targets, each once and sorted high to low, stand at [1 .. n_targets]; at [0] and behind them stand NaNs, which
    equal nothing and are above nothing. Buckets of equal width split their range: a score needs to
    be compared only with the targets of its own bucket, of which there are less than 2 * step. */
 typedef struct {

@@ -31,10 +31,6 @@ cdef Py_ssize_t find_best(
 cdef bint any_tied(const Scratch *scratch, Py_ssize_t n_found) noexcept nogil
 cdef bint any_relevant(const Scratch *scratch, Py_ssize_t n_found) noexcept nogil
 cdef void finish(Scratch *scratch, Py_ssize_t n_found, Query *record) noexcept nogil
-cdef void sort_grades(const double *grades, Py_ssize_t n, double *ordered) noexcept nogil
-cdef bint places_by_grade(
-    const double *grades, Py_ssize_t n, Py_ssize_t *places
-) noexcept nogil
 cdef int score_found(
     const Plan *plan, bint expected, Scratch *scratch, Py_ssize_t n_found, Query *record,
     Values *values,

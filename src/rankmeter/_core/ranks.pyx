@@ -11,6 +11,7 @@ from libc.stdlib cimport qsort
 from libc.string cimport memcpy, memset
 
 from rankmeter._core.driver cimport find_bounds, score, score_expected
+from rankmeter._core.grades cimport sort_grades
 from rankmeter._core.query cimport Group, Plan, Query, Values
 from rankmeter._core.scratch cimport Found, Scratch, reserve_counts, reserve_judged
 
@@ -82,25 +83,16 @@ cdef int by_rank(const void *a, const void *b) noexcept nogil:
     return (x > y) - (x < y)
 
 
-cdef int by_grade(const void *a, const void *b) noexcept nogil:
-    cdef double x = (<const Found *> a).grade
-    cdef double y = (<const Found *> b).grade
-    return (x < y) - (x > y)
-
-
-cdef int high_to_low(const void *a, const void *b) noexcept nogil:
-    cdef double x = (<const double *> a)[0]
-    cdef double y = (<const double *> b)[0]
-    return (x < y) - (x > y)
-
-
 cdef void sort(
     Found *found, Py_ssize_t n, int (*order)(const void *, const void *) noexcept nogil
 ) noexcept nogil:
     cdef Py_ssize_t i, j
     cdef Found moved
     if n > SHORT:
-        qsort(found, n, sizeof(Found), order)
+        for i in range(1, n):
+            if order(&found[i - 1], &found[i]) > 0:
+                qsort(found, n, sizeof(Found), order)
+                break
         return
     for i in range(1, n):
         if order(&found[i - 1], &found[i]) <= 0:
@@ -111,70 +103,6 @@ cdef void sort(
             found[j] = found[j - 1]
             j -= 1
         found[j] = moved
-
-
-cdef void sort_grades(const double *grades, Py_ssize_t n, double *ordered) noexcept nogil:
-    """High to low. Small whole numbers are the rule: count them, and look up the place of each."""
-    cdef int places[16]
-    cdef int whole, highest = 0
-    cdef Py_ssize_t i
-    memset(places, 0, sizeof(places))
-    for i in range(n):
-        if not 0.0 <= grades[i] < 16.0 or i > 0x3FFFFFFF:
-            break
-        whole = <int> grades[i]
-        if <double> whole != grades[i]:
-            break
-        places[whole] += 1
-        highest = max(highest, whole)
-    else:
-        for whole in range(highest - 1, -1, -1):    # [whole]: how many are as high
-            places[whole] += places[whole + 1]
-        for i in range(n):
-            whole = <int> grades[i]
-            places[whole] -= 1
-            ordered[places[whole]] = grades[i]
-        return
-    memcpy(ordered, grades, n * sizeof(double))
-    qsort(ordered, n, sizeof(double), high_to_low)
-
-
-cdef bint places_by_grade(
-    const double *grades, Py_ssize_t n, Py_ssize_t *places
-) noexcept nogil:
-    """Where each would stand, best first, equals in their order; False where many are distinct.
-
-    Few distinct grades are the rule: count them.
-    """
-    cdef double values[16]
-    cdef Py_ssize_t counts[16]
-    cdef Py_ssize_t i, j, bucket, n_buckets = 0, first = 0, size
-    for i in range(n):
-        bucket = 0
-        while bucket < n_buckets and values[bucket] > grades[i]:
-            bucket += 1
-        if bucket < n_buckets and values[bucket] == grades[i]:
-            counts[bucket] += 1
-            continue
-        if n_buckets == 16:
-            return False
-        for j in range(n_buckets, bucket, -1):
-            values[j] = values[j - 1]
-            counts[j] = counts[j - 1]
-        values[bucket] = grades[i]
-        counts[bucket] = 1
-        n_buckets += 1
-    for bucket in range(n_buckets):
-        size = counts[bucket]
-        counts[bucket] = first
-        first += size
-    for i in range(n):
-        bucket = 0
-        while values[bucket] != grades[i]:
-            bucket += 1
-        places[i] = counts[bucket]
-        counts[bucket] += 1
-    return True
 
 
 # Counting
@@ -238,47 +166,73 @@ cdef Py_ssize_t place_few(
     const real *scores, Py_ssize_t n_scores, Scratch *scratch, Py_ssize_t n_found,
     const Plan *plan, Py_ssize_t few, bint by_place,
 ) noexcept nogil:
-    """Place the best documents, as many as the plan needs, or return -1 where these are not few."""
+    """Place the best documents, as many as the plan needs, or return -1 where these have more than
+    a few scores."""
     cdef real *targets = <real *> scratch.targets
     cdef Found *placed = scratch.spare
     cdef Found *best
-    cdef Py_ssize_t i, j, before, above
+    cdef Py_ssize_t i, j, above, tied, first, n_placed = 0, n_groups = 0
     cdef bint first_seen = plan.first_rel == 0.0
+    cdef real target
     for i in range(n_found):
         targets[i] = <real> scratch.found[i].score
     if n_found <= few:
         order_few(placed, targets, n_found)
-    for i in range(n_found):
+    while n_placed < n_found:
+        best = &placed[n_placed]
+        if n_placed and first_seen and best[-1].above + best[-1].tied >= plan.depth_of_all:
+            break
+        if n_groups == few:
+            return -1
+        n_groups += 1
+        first = n_placed
         if n_found <= few:
-            j = placed[i].rank
+            target = targets[best.rank]
+            while n_placed < n_found and targets[placed[n_placed].rank] == target:
+                placed[n_placed] = scratch.found[placed[n_placed].rank]
+                n_placed += 1
         else:
             j = best_of(targets, n_found)
-            targets[j] = <real> NAN         # taken
-        best = &placed[i]
-        best[0] = scratch.found[j]
-        if i and best.score == placed[i - 1].score:
-            best.above = placed[i - 1].above
-            best.tied = placed[i - 1].tied
-        else:
-            if first_seen and i and placed[i - 1].above + placed[i - 1].tied >= plan.depth_of_all:
-                n_found = i
-                break
-            if i >= few:
-                return -1
-            compare(scores, n_scores, best.score, &best.above, &best.tied)
-        best.rank = best.above + 1
-        if by_place and best.tied > 1:
-            compare(scores, best.place, best.score, &above, &before)
-            best.rank += before
-        first_seen |= best.grade >= plan.first_rel
+            target = targets[j]
+            for i in range(j, n_found):
+                if targets[i] == target:
+                    targets[i] = <real> NAN     # taken
+                    placed[n_placed] = scratch.found[i]
+                    n_placed += 1
+        compare(scores, n_scores, target, &above, &tied)
+        for i in range(first, n_placed):
+            placed[i].above = above
+            placed[i].tied = tied
+            placed[i].rank = above + 1
+        if by_place and tied > 1:
+            rank_by_place(scores, best, n_placed - first, plan, first_seen)
+        for i in range(first, n_placed):
+            first_seen |= placed[i].grade >= plan.first_rel
     scratch.found, scratch.spare = placed, scratch.found
-    return n_found
+    return n_placed
+
+
+cdef void rank_by_place(
+    const real *scores, Found *found, Py_ssize_t n_found, const Plan *plan, bint first_seen
+) noexcept nogil:
+    """Rank documents of equal score by their place, as far down as the plan needs the ranks."""
+    cdef Py_ssize_t i, above, equal, place = 0, before = 0
+    sort(found, n_found, by_score)
+    for i in range(n_found):
+        if i and first_seen and found[i - 1].rank > plan.depth_of_all:
+            found[i].rank = found[i - 1].rank + 1
+            continue
+        compare(scores + place, found[i].place - place, <real> found[i].score, &above, &equal)
+        before += equal
+        place = found[i].place
+        found[i].rank += before
+        first_seen |= found[i].grade >= plan.first_rel
 
 
 cdef int make_index(
     Index *index, Scratch *scratch, Py_ssize_t n_found, double largest, real _
 ) except -1 nogil:
-    """Sort the found documents by score, and make an index of their scores."""
+    """Sort the found documents by score, and make an index of their scores, each once."""
     cdef Found *found = scratch.found
     cdef real *targets = <real *> scratch.targets
     cdef Py_ssize_t i, bucket, begin, n_buckets = 64, fullest = 1
@@ -296,7 +250,7 @@ cdef int make_index(
         n_buckets = 1
     reserve_counts(scratch, n_buckets + 1 + 6 * (n_found + 1))
     index.targets = targets
-    index.n_targets = n_found
+    index.n_targets = 0
     index.first = scratch.counts
     index.high = high
     index.scale = scale
@@ -306,15 +260,11 @@ cdef int make_index(
     for i in range(n_found):
         first[bucket_of(index, <real> found[i].score) + 1] += 1
     for bucket in range(1, n_buckets + 1):
-        fullest = max(fullest, first[bucket])
         first[bucket] += first[bucket - 1]
-    for i in range(n_found):                    # leaves in first[b] where bucket b ends
+    for i in range(n_found):
         bucket = bucket_of(index, <real> found[i].score)
         scratch.spare[first[bucket]] = found[i]
         first[bucket] += 1
-    for bucket in range(n_buckets - 1, 0, -1):
-        first[bucket] = first[bucket - 1]
-    first[0] = 0
     scratch.found, scratch.spare = scratch.spare, found
     found = scratch.found
     begin = 0
@@ -324,13 +274,20 @@ cdef int make_index(
         ):
             sort(&found[begin], i - begin, by_score)
             begin = i
+    memset(first, 0, (n_buckets + 1) * sizeof(Py_ssize_t))
+    targets[0] = <real> NAN
+    for i in range(n_found):
+        if i == 0 or found[i].score != found[i - 1].score:
+            index.n_targets += 1
+            targets[index.n_targets] = <real> found[i].score
+            first[bucket_of(index, <real> found[i].score) + 1] += 1
+    for bucket in range(1, n_buckets + 1):
+        fullest = max(fullest, first[bucket])
+        first[bucket] += first[bucket - 1]
     index.step = 1
     while 2 * index.step - 1 < fullest:
         index.step *= 2
-    targets[0] = <real> NAN
-    for i in range(n_found):
-        targets[i + 1] = <real> found[i].score
-    for i in range(n_found + 1, n_found + 2 * index.step + 1):
+    for i in range(index.n_targets + 1, index.n_targets + 2 * index.step + 1):
         targets[i] = <real> NAN
     return 0
 
@@ -344,46 +301,51 @@ cdef int place_all(
     cdef Py_ssize_t *counts
     cdef Py_ssize_t *before
     cdef Py_ssize_t *following
-    cdef Py_ssize_t i, j, n_equal, width = n_found + 1, above = 0
-    cdef bint tied
+    cdef Py_ssize_t i, n_equal, target = 0, sets, width = n_found + 1, above = 0
     if real is float:
         make_index[float](&index, scratch, n_found, 3e38, 0.0)
     else:
         make_index[double](&index, scratch, n_found, 1e308, 0.0)
     found = scratch.found
+    sets = index.n_targets + 1
     counts = scratch.counts + <Py_ssize_t> index.last + 2
-    memset(counts, 0, 6 * width * sizeof(Py_ssize_t))
+    memset(counts, 0, 4 * sets * sizeof(Py_ssize_t))
     if real is float:
         n_equal = rankmeter_locate_float(scores, n_scores, &index, counts)
     else:
         n_equal = rankmeter_locate_double(scores, n_scores, &index, counts)
-    tied = n_equal > n_found
     for i in range(n_found):
-        above += counts[i] + counts[width + i] + counts[2 * width + i] + counts[3 * width + i]
+        if i == 0 or found[i].score != found[i - 1].score:
+            above += (
+                counts[target] + counts[sets + target] + counts[2 * sets + target]
+                + counts[3 * sets + target]
+            )
+            target += 1
         found[i].above = above
         found[i].rank = above + 1
         found[i].tied = 1
-        tied |= i > 0 and found[i].score == found[i - 1].score
-    if not tied:
+    if n_equal == index.n_targets:
         return 0
-    # For each last of equal targets: how many scores equal it, and where its first one stands.
+    # For each target: how many scores equal it, and which of the documents is met next.
     before = counts + 4 * width
     following = counts + 5 * width
     memset(counts, 0, 6 * width * sizeof(Py_ssize_t))
+    target = 0
     for i in range(n_found):
         scratch.columns[i] = found[i].place if by_place else -1
-        following[i + 1] = following[i] if i and found[i].score == found[i - 1].score else i
+        if i == 0 or found[i].score != found[i - 1].score:
+            target += 1
+            following[target] = i
     scratch.columns[n_found] = -1
     if real is float:
         rankmeter_tie_float(scores, n_scores, &index, counts, scratch.columns, before, following)
     else:
         rankmeter_tie_double(scores, n_scores, &index, counts, scratch.columns, before, following)
-    for i in range(n_found - 1, -1, -1):
-        j = i + 1
-        if j < n_found and found[i].score == found[j].score:
-            found[i].tied = found[j].tied
-        else:
-            found[i].tied = counts[j]
+    target = 0
+    for i in range(n_found):
+        if i == 0 or found[i].score != found[i - 1].score:
+            target += 1
+        found[i].tied = counts[target]
         found[i].rank += before[i]
     return 0
 
@@ -510,7 +472,7 @@ cdef void group(Scratch *scratch, Py_ssize_t n_found, Query *record) noexcept no
     The groups follow one another within the ranking, and each has room for its documents.
     """
     cdef Found *found = scratch.found
-    cdef Py_ssize_t i, room, first = 0, n_groups = 0, next_above = 0
+    cdef Py_ssize_t i, j, room, first = 0, n_groups = 0, next_above = 0
     cdef Group *group
     for i in range(1, n_found + 1):
         if i < n_found and found[i].score == found[first].score:
@@ -522,11 +484,11 @@ cdef void group(Scratch *scratch, Py_ssize_t n_found, Query *record) noexcept no
         group.first = first
         group.end = i
         next_above = group.above + group.size
-        sort(&found[first], i - first, by_grade)
+        for j in range(first, i):
+            scratch.targets[j - first] = found[j].grade
+        sort_grades(scratch.targets, i - first, scratch.grades + first)
         n_groups += 1
         first = i
-    for i in range(n_found):
-        scratch.grades[i] = found[i].grade
     record.n_found = n_found
     record.grades = scratch.grades
     record.ranks = scratch.ranks

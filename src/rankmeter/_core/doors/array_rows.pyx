@@ -10,8 +10,9 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
 from rankmeter._core.driver cimport complain, complaint
+from rankmeter._core.grades cimport sort_grades
 from rankmeter._core.query cimport Plan, Query
-from rankmeter._core.ranks cimport MOST_BEST, sort_grades
+from rankmeter._core.ranks cimport MOST_BEST
 from rankmeter._core.scratch cimport Scratch, reserve_counts, reserve_judged
 
 NAMES = {

@@ -14,12 +14,12 @@ from rankmeter._core.doors.text_rows cimport (
     release_names, same, shown, step, text_of,
 )
 from rankmeter._core.driver cimport Metrics, check_shapes, complain, complaint, score_empty
+from rankmeter._core.grades cimport places_by_grade
 from rankmeter._core.ids cimport Probe, Table, look_for, next_alike, put
 from rankmeter._core.memory cimport allocate, reallocate
 from rankmeter._core.query cimport Plan, Query, Values
 from rankmeter._core.ranks cimport (
-    BY_ID, BY_INPUT, EXPECTED, Ties, any_relevant, any_tied, place_found, places_by_grade,
-    score_found, ties_of,
+    BY_ID, BY_INPUT, EXPECTED, Ties, any_relevant, any_tied, place_found, score_found, ties_of,
 )
 from rankmeter._core.scratch cimport Found, Scratch, open_table, release, reserve_judged, start
 

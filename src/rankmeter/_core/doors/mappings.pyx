@@ -18,12 +18,13 @@ from rankmeter._core.doors.rankings cimport ALONE, keeps_first, locate, rank_any
 from rankmeter._core.driver cimport (
     Metrics, check_shapes, complain, complaint, plan_of, score_empty, start_task,
 )
+from rankmeter._core.grades cimport places_by_grade
 from rankmeter._core.ids cimport all_text, is_exact_id, no_id, why_no_id
 from rankmeter._core.memory cimport allocate, reallocate
 from rankmeter._core.metrics.rows cimport MetricRow, set_parameter
 from rankmeter._core.query cimport Plan, Query, Task, Values
 from rankmeter._core.ranks cimport (
-    BY_INPUT, EXPECTED, Ties, any_relevant, finish, places_by_grade, score_found, ties_of,
+    BY_INPUT, EXPECTED, Ties, any_relevant, finish, score_found, ties_of,
 )
 from rankmeter._core.scratch cimport Scratch, release, start
 

@@ -1,0 +1,1 @@
+"""The order of grades; nothing of it is visible from Python."""
