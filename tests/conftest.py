@@ -21,8 +21,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def many_processors() -> Iterator[None]:
-    """Have work split among threads where there are few processors, too."""
+    """Have work split among threads where there are few processors, too, however small it is."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "LEAST_WORK", 1)
         patch.setattr(threads, "count_processors", lambda: 8)
         yield
 

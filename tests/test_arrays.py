@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankmeter as rm
-from rankmeter.doors.threads import count_processors
+from rankmeter.doors.threads import count_processors, count_usable
 from rankmeter.naming.rows import METRICS
 
 SIX = ["ndcg@10", "map", "mrr", "recall@10", "precision@10", "hit@10"]
@@ -1112,6 +1112,49 @@ def test_no_more_pieces_than_processors(
     monkeypatch.setattr("rankmeter.doors.threads.count_processors", lambda: available)
     rm.evaluate_scores(np.eye(1000, 3), np.eye(1000, 3), "mrr", threads=threads)
     assert len(pieces) == submitted  # and one of them by the calling thread
+
+
+def test_small_work_stays_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankmeter.doors.threads.LEAST_WORK", 1000)
+    assert [count_usable(8, work) for work in (0, 999, 2999, 10**6)] == [1, 1, 2, 8]
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", None)
+    assert rm.evaluate_scores(np.eye(9), np.eye(9), "mrr", threads=8)["mrr"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        np.array([7, -3, 7, 5, -3, 7, 5]),
+        np.array([100, -100, 100, 3, -100, 100, 3], np.int8),
+        np.array([2**63, 2**64 - 1, 2**63, 5, 2**64 - 1, 2**63, 5], np.uint64),
+        np.array([70_000, 3, 70_000, 2**31, 3, 70_000, 2**31]),
+        np.array([0.5, -1.0, 0.5, 9.0, -1.0, 0.5, 9.0]),
+        ["b", "a", "b", "c", "a", "b", "c"],
+        ["b", 1, "b", ("c",), 1, "b", ("c",)],
+    ],
+    ids=repr,
+)
+def test_queries_in_any_order_are_as_those_in_order(ids: Any) -> None:
+    scores, labels = np.array([0.1, 0.5, 0.9, 0.3, 0.5, 0.9, 0.7]), np.array([1, 0, 0, 1, 1, 1, 0])
+    given = rm.evaluate_scores(scores, labels, SIX, query_ids=ids)
+    order = [0, 2, 5, 1, 4, 3, 6]
+    rows = rm.evaluate_scores(scores[order], labels[order], SIX, groups=[3, 2, 2])
+    assert given.values.tobytes() == rows.values.tobytes()
+    assert [str(query) for query in given.query_ids] == [str(ids[i]) for i in (0, 1, 3)]
+
+
+def test_many_queries_in_any_order(rng: np.random.Generator) -> None:
+    for most in (300, 2**20, 2**40):
+        ids = rng.integers(0, most, 3_000) % 500 * (most // 500)
+        scores, labels = rng.random(3_000), rng.integers(0, 3, 3_000)
+        given = rm.evaluate_scores(scores, labels, SIX, query_ids=ids)
+        names = list(dict.fromkeys(ids.tolist()))
+        assert list(given.query_ids) == names
+        parts = [ids == name for name in names]
+        order = np.concatenate([np.flatnonzero(part) for part in parts])
+        groups = [int(part.sum()) for part in parts]
+        rows = rm.evaluate_scores(scores[order], labels[order], SIX, groups=groups)
+        assert given.values.tobytes() == rows.values.tobytes()
 
 
 def test_the_processors_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,7 +121,11 @@ def _list_ids(query_ids: Any) -> list[Any]:
         raise TypeError("query_ids must have one dimension, not none")
     plain = type(query_ids) is np.ndarray and query_ids.ndim == 1
     if not plain or query_ids.dtype.kind not in _SORTABLE or _any_missing(query_ids):
-        check_ids(found, "query_ids:")
+        try:
+            different: Iterable[Any] = dict.fromkeys(found)
+        except TypeError:  # one that cannot be hashed
+            different = found
+        check_ids(different, "query_ids:")
     return found
 
 
@@ -424,10 +428,10 @@ def group_rows(
             ids = None
     if ids is None or ids.dtype.kind not in _SORTABLE or _any_missing(ids):
         # numbered as they appear, since numpy would make strings of mixed ids
-        numbers: dict[Any, int] = {}
         all_names = _list_ids(query_ids)
-        ids = np.array([numbers.setdefault(name, len(numbers)) for name in all_names], np.int64)
-        names = list(numbers)
+        names = list(dict.fromkeys(all_names))
+        numbers = dict(zip(names, range(len(names)), strict=True))
+        ids = np.fromiter(map(numbers.__getitem__, all_names), np.int64, len(all_names))
     if ids.shape != (length,):
         raise ValueError(
             f"query_ids must have one id for each of the {length} scores, not the shape {ids.shape}"
@@ -435,10 +439,14 @@ def group_rows(
     starts = np.flatnonzero(np.concatenate([[length > 0], ids[1:] != ids[:-1]]))
     order = None
     if len(np.unique(ids[starts])) < len(starts):
-        _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
-        appearance = np.empty(len(first), np.int64)
-        appearance[np.argsort(first)] = np.arange(len(first))
-        order = np.argsort(appearance[inverse], kind="stable")
+        order = _stable_order(ids)
+        sorted_ids = ids[order]
+        starts = np.flatnonzero(np.concatenate([[True], sorted_ids[1:] != sorted_ids[:-1]]))
+        # The groups in the order in which their first rows stand.
+        sizes = np.diff(starts, append=length)
+        groups = np.argsort(order[starts])
+        shifts = starts[groups] - (np.cumsum(sizes[groups]) - sizes[groups])
+        order = order[np.repeat(shifts, sizes[groups]) + np.arange(length)]
         ids = ids[order]
         starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
     if names is None:
@@ -446,6 +454,23 @@ def group_rows(
         # The dates of pandas are objects of its own.
         names = listed(query_ids.take(rows) if ids.dtype.kind in "mM" else ids[starts])
     return order, np.append(starts, length).astype(np.int64), names
+
+
+def _stable_order(ids: Array) -> Array:
+    """Where the ids stand if they are sorted; equals stay as they are."""
+    if ids.dtype.kind not in "iu":
+        return np.argsort(ids, kind="stable")
+    low = ids.min()
+    span = int(ids.max()) - int(low)
+    if span >= 2**32:
+        return np.argsort(ids, kind="stable")
+    # numpy sorts integers of 16 bits by counting, ten times as fast.
+    codes = (ids if ids.dtype == np.uint64 else ids.astype(np.int64)) - low
+    codes = codes.astype(np.uint32)
+    order = np.argsort(codes.astype(np.uint16), kind="stable")
+    if span >= 2**16:
+        order = order[np.argsort((codes >> 16).astype(np.uint16)[order], kind="stable")]
+    return order
 
 
 # Compressed rows

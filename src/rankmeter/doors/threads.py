@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 MOST = 256  # in the pool
+LEAST_WORK = 1 << 15  # numbers that are worth a thread
 
 
 @cache
@@ -33,10 +34,11 @@ def count_processors() -> int:
     return os.cpu_count() or 1
 
 
-def count_usable(threads: Any) -> int:
+def count_usable(threads: Any, work: int | None = None) -> int:
     """Return how many of the threads can help, or raise TypeError or ValueError for what is none.
 
-    Work is split into as many pieces, and a piece for which no processor is free only costs.
+    Work is split into as many pieces, and a piece for which no processor is free only costs, as
+    does one that is too small. `work`: how many numbers are read, if that is known.
     """
     if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)):
         raise TypeError(f"threads must be an integer, not {threads!r}")
@@ -44,4 +46,5 @@ def count_usable(threads: Any) -> int:
         raise ValueError(f"threads must be at least 1, not {threads}")
     if threads == 1:  # a small call would feel that the system is asked
         return 1
-    return min(int(threads), count_processors(), MOST)
+    pieces = MOST if work is None else max(1, work // LEAST_WORK)
+    return min(int(threads), count_processors(), MOST, pieces)

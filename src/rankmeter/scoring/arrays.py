@@ -188,7 +188,7 @@ def evaluate_scores(
             answerable,
         )
 
-    return _evaluate(part, names, rows.count, query_ids, threads, where, tied=True)
+    return _evaluate(part, names, rows.count, scores.size, query_ids, threads, where, tied=True)
 
 
 def evaluate_rankings(
@@ -272,7 +272,9 @@ def evaluate_rankings(
             compiled, rows, columns, int(pad), begin, end, values, answerable
         )
 
-    return _evaluate(part, names, rows.count, query_ids, threads, _in_row, unsigned=unsigned)
+    return _evaluate(
+        part, names, rows.count, ids.size, query_ids, threads, _in_row, unsigned=unsigned
+    )
 
 
 def evaluate_grades(
@@ -353,7 +355,7 @@ def evaluate_grades(
     def where(row: int, place: int) -> str:
         return _in_row(row, place) if place >= 0 else f"ideal, {_in_row(row, -1 - place)}"
 
-    return _evaluate(part, names, rows.count, query_ids, threads, where)
+    return _evaluate(part, names, rows.count, array.size, query_ids, threads, where)
 
 
 # From parts to a whole
@@ -367,6 +369,7 @@ def _evaluate(
     part: Callable[[int, int, Array, Array], Any],
     names: Mapping[str, Metric],
     count: int,
+    size: int,
     query_ids: Any,
     threads: int,
     where: Callable[[int, int], str],
@@ -376,7 +379,7 @@ def _evaluate(
 ) -> Evaluation:
     if not count:
         raise ValueError("there is no query to evaluate")
-    threads = min(count_usable(threads), count)
+    threads = min(count_usable(threads, size), count)
     names_of_queries = range(count) if query_ids is None else name_queries(query_ids, count)
     values = np.empty((3 if tied else 1, count, len(names)))
     answerable = np.empty(count, np.uint8)
