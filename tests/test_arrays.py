@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rankmeter as rm
+from rankmeter._core.doors.groups import number_ids, number_integers, sort_numbers
 from rankmeter.doors.threads import count_processors, count_usable
 from rankmeter.naming.rows import METRICS
 
@@ -1141,6 +1142,25 @@ def test_queries_in_any_order_are_as_those_in_order(ids: Any) -> None:
     rows = rm.evaluate_scores(scores[order], labels[order], SIX, groups=[3, 2, 2])
     assert given.values.tobytes() == rows.values.tobytes()
     assert [str(query) for query in given.query_ids] == [str(ids[i]) for i in (0, 1, 3)]
+
+
+@pytest.mark.parametrize("ids", [["a", ["b"], "a"], ["a", None, "a"], [1.5, float("nan"), 1.5]])
+def test_what_cannot_be_a_query_among_many(ids: list[Any]) -> None:
+    with pytest.raises(TypeError, match=r"query_ids: .* cannot be an id"):
+        rm.evaluate_scores(np.arange(3.0), np.ones(3), "mrr", query_ids=ids)
+
+
+def test_the_core_refuses_groups_that_do_not_fit() -> None:
+    three, two = np.zeros(3, np.int64), np.zeros(2, np.int64)
+    for call in (
+        lambda: number_ids(["a"], two),
+        lambda: number_integers(three, two),
+        lambda: sort_numbers(three, two, two),
+        lambda: sort_numbers(three, np.zeros(0, np.int64), three.copy()),
+        lambda: sort_numbers(three + 1, two, three.copy()),
+    ):
+        with pytest.raises(ValueError):
+            call()
 
 
 def test_many_queries_in_any_order(rng: np.random.Generator) -> None:

@@ -24,7 +24,8 @@ doors       from what callers hold to the record
               and dicts, containers.pxd and dict_keys.h look into these
   columns     judgments and runs as rows of files and tables; text_rows.pyx reads these, decimal.h
               their numbers
-  arrays      scores with labels, rankings of integer ids, and grades; array_rows.pyx reads these
+  arrays      scores with labels, rankings of integer ids, and grades; array_rows.pyx reads these,
+              groups.pyx brings rows of equal queries together
 metrics     what a metric computes
   rows        what a metric is: its row, parameters and gains
   rank_based, graded, sets, pools

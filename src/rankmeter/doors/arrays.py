@@ -12,12 +12,14 @@ import numpy.typing as npt
 
 from rankmeter._core.doors.array_rows import ArrayRows
 from rankmeter._core.doors.arrays import JudgedArrays
+from rankmeter._core.doors.groups import number_ids, number_integers, sort_numbers
 from rankmeter._core.ids import check_ids, listed
 
 Array = npt.NDArray[Any]
 _ON_THE_CPU = (1, 3)  # device types of DLPack: plain memory, and host memory that a GPU may read
 _EXACT_INTEGERS = 2**53  # from here on doubles skip integers
-_SORTABLE = "iuUSbfmM"  # the kinds of query ids that numpy can group
+_SORTABLE = "iuUSbfmM"  # the kinds of query ids of which each is one
+_INTEGRAL = "iubmM"  # those that are integers in memory
 LARGEST_ID = 2**63 - 1
 
 # What arrays hold, if not integers.
@@ -97,6 +99,8 @@ def name_queries(query_ids: Any, count: int) -> Sequence[Any]:
         names: Sequence[Any] = query_ids
     else:
         names = tuple(_list_ids(query_ids))
+        if not _are_ids(query_ids):
+            check_ids(names, "query_ids:")
     if len(names) != count:
         raise ValueError(f"query_ids must name each of the {count} queries; they name {len(names)}")
     if len(set(names)) < count:
@@ -106,7 +110,7 @@ def name_queries(query_ids: Any, count: int) -> Sequence[Any]:
 
 
 def _list_ids(query_ids: Any) -> list[Any]:
-    """Ids as objects of Python, each of which may be one."""
+    """Ids as objects of Python."""
     if hasattr(query_ids, "detach"):
         query_ids = query_ids.detach().cpu()
     has_order = hasattr(query_ids, "tolist") or (
@@ -119,14 +123,17 @@ def _list_ids(query_ids: Any) -> list[Any]:
     found = listed(query_ids) if hasattr(query_ids, "tolist") else list(query_ids)
     if not isinstance(found, list):
         raise TypeError("query_ids must have one dimension, not none")
-    plain = type(query_ids) is np.ndarray and query_ids.ndim == 1
-    if not plain or query_ids.dtype.kind not in _SORTABLE or _any_missing(query_ids):
-        try:
-            different: Iterable[Any] = dict.fromkeys(found)
-        except TypeError:  # one that cannot be hashed
-            different = found
-        check_ids(different, "query_ids:")
     return found
+
+
+def _are_ids(query_ids: Any) -> bool:
+    """Whether all elements are known to be ids."""
+    return (
+        type(query_ids) is np.ndarray
+        and query_ids.ndim == 1
+        and query_ids.dtype.kind in _SORTABLE
+        and not _any_missing(query_ids)
+    )
 
 
 def _any_missing(ids: Array) -> bool:
@@ -419,58 +426,52 @@ def group_rows(
     query_ids: Any, length: int
 ) -> tuple[Array | None, npt.NDArray[np.int64], list[Any]]:
     """An order that brings equal ids together (None: they are), where each starts, and the ids."""
-    names: list[Any] | None = None
     ids = None
-    if hasattr(query_ids, "dtype") and getattr(query_ids.dtype, "kind", "i") in _SORTABLE:
+    if hasattr(query_ids, "dtype") and getattr(query_ids.dtype, "kind", "i") in _INTEGRAL:
         try:
             ids = as_array("query_ids", query_ids)
         except TypeError:  # integers with gaps and categories become objects
             ids = None
-    if ids is None or ids.dtype.kind not in _SORTABLE or _any_missing(ids):
-        # numbered as they appear, since numpy would make strings of mixed ids
-        all_names = _list_ids(query_ids)
-        names = list(dict.fromkeys(all_names))
-        numbers = dict(zip(names, range(len(names)), strict=True))
-        ids = np.fromiter(map(numbers.__getitem__, all_names), np.int64, len(all_names))
-    if ids.shape != (length,):
-        raise ValueError(
-            f"query_ids must have one id for each of the {length} scores, not the shape {ids.shape}"
-        )
-    starts = np.flatnonzero(np.concatenate([[length > 0], ids[1:] != ids[:-1]]))
+    if ids is None or ids.dtype.kind not in _INTEGRAL or _any_missing(ids):
+        ids, found = None, _list_ids(query_ids)
+        _require_length("query_ids", (len(found),), length)
+        numbers = np.empty(length, np.int64)
+        try:
+            names = number_ids(found, numbers)
+        except TypeError:  # one that cannot be hashed
+            check_ids(found, "query_ids:")
+            raise
+        if not _are_ids(query_ids):
+            check_ids(names, "query_ids:")
+        count = len(names)
+    else:
+        _require_length("query_ids", ids.shape, length)
+        numbers, names = np.empty(length, np.int64), []
+        count = number_integers(_as_int64(ids), numbers)
+    starts = np.flatnonzero(np.concatenate([[length > 0], numbers[1:] != numbers[:-1]]))
     order = None
-    if len(np.unique(ids[starts])) < len(starts):
-        order = _stable_order(ids)
-        sorted_ids = ids[order]
-        starts = np.flatnonzero(np.concatenate([[True], sorted_ids[1:] != sorted_ids[:-1]]))
-        # The groups in the order in which their first rows stand.
-        sizes = np.diff(starts, append=length)
-        groups = np.argsort(order[starts])
-        shifts = starts[groups] - (np.cumsum(sizes[groups]) - sizes[groups])
-        order = order[np.repeat(shifts, sizes[groups]) + np.arange(length)]
-        ids = ids[order]
-        starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
-    if names is None:
+    if count < len(starts):
+        order, indptr = np.empty(length, np.int64), np.empty(count + 1, np.int64)
+        sort_numbers(numbers, indptr, order)
+        starts = indptr[:-1]
+    if ids is not None:
         rows = starts if order is None else order[starts]
         # The dates of pandas are objects of its own.
-        names = listed(query_ids.take(rows) if ids.dtype.kind in "mM" else ids[starts])
+        names = listed(query_ids.take(rows) if ids.dtype.kind in "mM" else ids[rows])
     return order, np.append(starts, length).astype(np.int64), names
 
 
-def _stable_order(ids: Array) -> Array:
-    """Where the ids stand if they are sorted; equals stay as they are."""
-    if ids.dtype.kind not in "iu":
-        return np.argsort(ids, kind="stable")
-    low = ids.min()
-    span = int(ids.max()) - int(low)
-    if span >= 2**32:
-        return np.argsort(ids, kind="stable")
-    # numpy sorts integers of 16 bits by counting, ten times as fast.
-    codes = (ids if ids.dtype == np.uint64 else ids.astype(np.int64)) - low
-    codes = codes.astype(np.uint32)
-    order = np.argsort(codes.astype(np.uint16), kind="stable")
-    if span >= 2**16:
-        order = order[np.argsort((codes >> 16).astype(np.uint16)[order], kind="stable")]
-    return order
+def _require_length(name: str, shape: tuple[int, ...], length: int) -> None:
+    if shape != (length,):
+        raise ValueError(
+            f"{name} must have one id for each of the {length} scores, not the shape {shape}"
+        )
+
+
+def _as_int64(ids: Array) -> npt.NDArray[np.int64]:
+    """Integers, or what stands for others, each for one."""
+    ids = lay_side_by_side(ids)
+    return ids.view(np.int64) if ids.itemsize == 8 else ids.astype(np.int64)
 
 
 # Compressed rows
