@@ -21,7 +21,7 @@ rounded     correctly rounded constants, sums and means
 
 doors       from what callers hold to the record
   mappings    judgments that are dicts, and single rankings; rankings.pyx finds documents in lists
-              and dicts, containers.pxd and dict_keys.h look into these
+              and dicts; containers.pxd, dict_keys.h and dict_values.h look into these
   columns     judgments and runs as rows of files and tables; text_rows.pyx reads these, decimal.h
               their numbers
   arrays      scores with labels, rankings of integer ids, and grades; array_rows.pyx reads these,

@@ -15,7 +15,7 @@ static inline int rankmeter_kind_of_keys(PyObject *dict) {
     return keys[sizeof(Py_ssize_t) + 2];
 }
 
-/* 1: all are exact str; 0: not known. To be asked of exact dicts only. */
+/* 1: all are exact str; 0: not known. To be asked of dicts, which may be of a subclass. */
 static inline int rankmeter_all_text(PyObject *dict) {
     return rankmeter_keys_have_kind && rankmeter_kind_of_keys(dict) == 1;
 }

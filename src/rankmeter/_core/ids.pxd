@@ -124,11 +124,13 @@ cdef inline void put(const Table *table, const Probe *probe, Py_ssize_t place) n
 
 
 cdef str why_no_id(object id_, int depth=*)
+cpdef object check_ids(object ids, str what)
 cdef bint is_integer(object number) except -1
 cdef object no_id(str what, object id_, str why)
 cdef bint all_text(dict mapping) noexcept
 cpdef object decimal_text(object id_)
 cpdef bint is_number(object value) except -1
+cdef bint is_known_number(object value) except -1
 cdef bint any_escaped(list ids) except -1
 cdef list keys_of(list ids, bint escaped)
 cdef dict kinds_of(object ids)

@@ -55,22 +55,26 @@ cdef unsigned int tag_of_large(object number) except? 0:
 cdef str why_no_id(object id_, int depth=0):
     """Why this cannot be an id; "" where it may be one."""
     kind = type(id_)
-    if kind in PLAIN or (kind is float and id_ == id_):
+    if kind is not tuple and (kind in PLAIN or (kind is float and id_ == id_)):
         return ""
     if id_ is None:
         return "None names nothing"
+    if isinstance(id_, tuple):
+        if depth == DEEPEST:
+            return "tuples lie too deep in each other"
+        for part in id_:
+            if is_exact_id(<PyObject *> part):
+                continue
+            why = why_no_id(part, depth + 1)
+            if why:
+                return why if depth else f"of {text_of(part)} in it: {why}"
+        if kind is tuple:           # whose parts can be compared and hashed, so it can be, too
+            return ""
     # numpy takes spans of time for integers, but they may be NaT.
     if isinstance(id_, (str, bytes)) or is_integer(id_):
         if len(PLAIN) < MOST_PLAIN:
             PLAIN.add(kind)
         return ""
-    if isinstance(id_, tuple):
-        if depth == DEEPEST:
-            return "tuples lie too deep in each other"
-        for part in id_:
-            why = why_no_id(part, depth + 1)
-            if why:
-                return why if depth else f"of {text_of(part)} in it: {why}"
     try:
         value = hash(id_)
         if not id_ == id_:
@@ -108,7 +112,7 @@ cdef object no_id(str what, object id_, str why):
     return TypeError(f"{what} {text_of(id_)} cannot be an id: {why}")
 
 
-def check_ids(ids, str what not None):
+cpdef object check_ids(object ids, str what):
     """Refuse a collection in which something cannot be an id.
 
     Parameters
@@ -122,10 +126,15 @@ def check_ids(ids, str what not None):
     TypeError
         Naming the first that cannot be an id, and why.
     """
+    cdef object latest = None
     for id_ in ids:
+        if type(id_) is latest:
+            continue
         why = why_no_id(id_)
         if why:
             raise no_id(what, id_, why)
+        if type(id_) in PLAIN:      # and so will the next be, most likely
+            latest = type(id_)
 
 
 def maps_ids(given, str where not None):
@@ -246,6 +255,11 @@ cpdef bint is_number(object value) except -1:
     if isinstance(value, Number) and len(NUMBERS) < MOST_PLAIN:
         NUMBERS.add(kind)
     return True
+
+
+cdef bint is_known_number(object value) except -1:
+    """Whether every object of this type is a number."""
+    return is_number(value) and type(value) in NUMBERS
 
 
 def with_text_keys(items, str what not None):

@@ -5,21 +5,22 @@ rankings.pyx reads the runs.
 
 cimport cython
 from cpython.dict cimport PyDict_Next
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, qsort
 from libc.string cimport memcpy, memset
 
-from rankmeter._core.doors.containers cimport PyListObject, number_of, prefetch
-from rankmeter._core.doors.rankings cimport ALONE, keeps_first, locate, rank_any
+from rankmeter._core.doors.containers cimport (
+    Kind, PyFloat_Type, PyListObject, has_items_of_dict, number_of, prefetch, read_double,
+    read_integer, read_known,
+)
+from rankmeter._core.doors.rankings cimport ALONE, keeps_first, locate, rank_any, unwrapped
 from rankmeter._core.driver cimport (
     Metrics, check_shapes, complain, complaint, plan_of, score_empty, start_task,
 )
 from rankmeter._core.grades cimport places_by_grade
-from rankmeter._core.ids cimport all_text, is_exact_id, no_id, why_no_id
+from rankmeter._core.ids cimport all_text, check_ids, is_exact_id, no_id, why_no_id
 from rankmeter._core.memory cimport allocate, reallocate
 from rankmeter._core.metrics.rows cimport MetricRow, set_parameter
 from rankmeter._core.query cimport Plan, Query, Task, Values
@@ -28,7 +29,7 @@ from rankmeter._core.ranks cimport (
 )
 from rankmeter._core.scratch cimport Scratch, release, start
 
-from rankmeter._core.ids import check_ids, list_of, maps_ids
+from rankmeter._core.ids import list_of, maps_ids
 
 cdef object ONE = 1
 
@@ -100,12 +101,17 @@ cdef int order_by_grade(Pool *pool) noexcept:
     return 0
 
 
-cdef bint read_exact_judgments(dict qrels, Pool *pool) except -1:
-    """Fill the pool and return True, or False where an id or a grade is of another type."""
+cdef bint read_dict(dict qrels, Pool *pool) except -1:
+    """Fill the pool and return True, or False where a grade is not of a usual type, or not right.
+
+    As long as references are borrowed, no code of the caller's runs.
+    """
     cdef PyObject *document
     cdef PyObject *value
+    cdef PyTypeObject *floating = &PyFloat_Type
+    cdef Kind kind = Kind(NULL, False)
     cdef Py_ssize_t position = 0, n = 0, i, size
-    cdef double grade
+    cdef list others = None
     with cython.critical_section(qrels):
         size = len(qrels)
         empty(pool)
@@ -120,35 +126,28 @@ cdef bint read_exact_judgments(dict qrels, Pool *pool) except -1:
         pool.n = n
         for i in range(n):
             value = pool.documents[i]
-            if PyLong_CheckExact(<object> value):
-                try:
-                    grade = PyLong_AsDouble(<object> value)
-                except OverflowError:
-                    return False
-            elif PyFloat_CheckExact(<object> value):
-                grade = PyFloat_AS_DOUBLE(<object> value)
-            elif <object> value is True:
-                grade = 1.0
-            elif <object> value is False:
-                grade = 0.0
-            else:
+            if not read_double(value, &pool.judged[i].grade, &floating):
+                if not read_integer(value, &pool.judged[i].grade):
+                    others = [<object> pool.documents[j] for j in range(n)]
+                    break
+    if others is not None:
+        for i in range(n):
+            if not read_known(others[i], &kind, &pool.judged[i].grade):
                 return False
-            if not isfinite(grade) or not is_exact_id(pool.judged[i].document):
+    for i in range(n):
+        if not isfinite(pool.judged[i].grade):
+            return False
+        if not is_exact_id(pool.judged[i].document):
+            if why_no_id(<object> pool.judged[i].document):
                 return False
-            pool.judged[i].grade = grade
     order_by_grade(pool)
     return True
 
 
-cdef int read_judgments(object qrels, object query, Pool *pool) except -1:
-    """Fill the pool from any mapping."""
+cdef int read_carefully(object qrels, object query, Pool *pool) except -1:
+    """Fill the pool from any mapping, or say what is wrong."""
     cdef Py_ssize_t i
     cdef double grade
-    if not maps_ids(qrels, locate(query)):
-        raise TypeError(
-            f"{locate(query)}qrels must be a mapping from document id to grade, "
-            f"not {type(qrels).__name__}; ids without grades become one by dict.fromkeys(ids, 1)"
-        )
     documents = []
     grades = []
     seen = set()
@@ -180,9 +179,15 @@ cdef int read_judgments(object qrels, object query, Pool *pool) except -1:
 cdef bint read_pool(object qrels, object query, Pool *pool) except -1:
     """Fill the pool; returns whether all ids are exact."""
     cdef Py_ssize_t i
-    if type(qrels) is dict and read_exact_judgments(<dict> qrels, pool):
-        return True
-    read_judgments(qrels, query, pool)
+    if type(qrels) is not dict:
+        if not maps_ids(qrels, locate(query)):
+            raise TypeError(
+                f"{locate(query)}qrels must be a mapping from document id to grade, not "
+                f"{type(qrels).__name__}; ids without grades become one by dict.fromkeys(ids, 1)"
+            )
+        qrels = unwrapped(qrels)
+    if not has_items_of_dict(qrels) or not read_dict(<dict> qrels, pool):
+        read_carefully(qrels, query, pool)
     for i in range(pool.n):
         if not is_exact_id(pool.documents[i]):
             return False

@@ -8,6 +8,7 @@ from rankmeter._core.scratch cimport Scratch
 cdef object ALONE               # the query of a ranking that has none
 
 cdef str locate(object query)
+cdef object unwrapped(object mapping)
 cdef bint keeps_first(object duplicates) except -1
 cdef Py_ssize_t rank_any(
     object ranking, const Plan *plan, PyObject **documents, bint exact, bint integers, Ties ties,

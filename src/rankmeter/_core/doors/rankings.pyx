@@ -1,37 +1,38 @@
 """Rankings of Python's own containers: lists of ids, and dicts of scores.
 
-Exact ``dict``, ``list``, ``str``, ``int`` and ``float`` are read in place: no code of the caller's
-runs meanwhile, so references may be borrowed. Everything else is copied into exact containers
+Exact ``list``, ``str`` and ``int``, and any ``dict``, ``float`` and ``int`` as score, of subclasses
+too, are read in place: no code of the caller's runs meanwhile, so references may be borrowed. Other
+numbers and ids are looked at where they are, owned. Everything else is copied into exact containers
 first and then read with Python's own operations, to the same digits.
 """
 
 from bisect import bisect_left
+from collections import OrderedDict, UserDict
+from gc import get_referents
 from operator import index, itemgetter
+from types import MappingProxyType
 
 cimport cython
-from cpython.dict cimport PyDict_Next
+from cpython.dict cimport PyDict_Copy, PyDict_Keys, PyDict_Next
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.unicode cimport PyUnicode_CheckExact
 
 from rankmeter._core.doors.containers cimport (
-    BATCH, EXACT_INTEGERS, Py_EQ, PyFloat_Type, PyListObject, PyObject_RichCompareBool, number_of,
-    prefetch, read_double, read_integer,
+    BATCH, VALUES_BY_ITERATOR, Kind, Py_EQ, PyFloat_Type, PyListObject, PyObject_RichCompareBool,
+    has_items_of_dict, next_values, number_of, read_double, read_integer, read_known,
 )
 from rankmeter._core.ids cimport (
-    Probe, Table, all_text, any_escaped, decimal_text, is_exact_id, is_integer, keys_of, look_for,
-    next_alike, no_id, put, tag_of, why_no_id,
+    Probe, Table, all_text, any_escaped, check_ids, decimal_text, is_exact_id, is_integer, keys_of,
+    look_for, next_alike, no_id, put, tag_of, why_no_id,
 )
 from rankmeter._core.query cimport Plan, Query
-from rankmeter._core.ranks cimport BY_ID, EXPECTED, Ties, any_tied, place_found
+from rankmeter._core.ranks cimport BY_ID, BY_INPUT, EXPECTED, Ties, any_tied, place_found
 from rankmeter._core.scratch cimport Found, Scratch, open_table, reserve_judged, reserve_scores
 
-from rankmeter._core.ids import check_ids, list_of, maps_ids, type_mismatch, with_text_keys
-
-
-cdef extern from "Python.h":
-    PyObject *PyDict_GetItemWithError(object mapping, object key) except? NULL
+from rankmeter._core.ids import list_of, maps_ids, type_mismatch, with_text_keys
 
 cdef Py_ssize_t NOT_EXACT = -2                      # what a fast path answers to other types
+cdef object ITEMS_IN_ORDER = OrderedDict.items
 ALONE = object()
 
 
@@ -182,23 +183,23 @@ cdef int break_ties(
             for i in range(first, last):
                 j = order.get(<object> documents[found[i].place], -1)
                 if j < 0:
-                    raise RuntimeError(f"{locate(query)}the run changed while it was read")
+                    raise changed_error(query)
                 found[i].rank = found[i].above + j + 1
     return 0
 
 
 cdef int rank_scores(
-    list ids, object run, const Plan *plan, PyObject **documents, Ties ties, object query,
-    Scratch *scratch, Py_ssize_t n_scores, Py_ssize_t *n_found,
+    dict run, const Plan *plan, PyObject **documents, Ties ties, object query, Scratch *scratch,
+    Py_ssize_t n_scores, Py_ssize_t *n_found,
 ) except -1:
-    """Ranks from scores. `ids` parallel to them, or None: then those of `run`, if needed."""
+    """Ranks from scores, which stand in the order of the run."""
+    cdef list ids
     n_found[0] = place_found[double](scratch.scores, n_scores, scratch, n_found[0], plan, False)
     if ties == EXPECTED or not any_tied(scratch, n_found[0]):
         return 0
-    if ids is None:
-        ids = list(run)
+    ids = PyDict_Keys(run)
     if len(ids) != n_scores:
-        raise RuntimeError(f"{locate(query)}the run changed while it was read")
+        raise changed_error(query)
     try:
         break_ties(ids, documents, ties == BY_ID, query, scratch, n_found[0])
     except TypeError as error:
@@ -209,62 +210,91 @@ cdef int rank_scores(
     return 0
 
 
-cdef Py_ssize_t rank_exact_dict(
+cdef object changed_error(object query):
+    return RuntimeError(f"{locate(query)}the run changed while it was read")
+
+
+cdef bint read_exact_scores(dict run, Py_ssize_t n, double *scores) except -1:
+    """Fill in the scores, or return False where one is neither float nor int, or NaN."""
+    cdef PyObject *values[BATCH]
+    cdef PyTypeObject *floating = &PyFloat_Type
+    cdef Py_ssize_t position = 0, first = 0, size, j
+    cdef object iterator = iter(run.values()) if VALUES_BY_ITERATOR else None
+    cdef bint unordered = False
+    cdef double number = 0.0
+    while True:
+        size = next_values(run, iterator, &position, values, BATCH)
+        if size == 0 or first + size > n:
+            break
+        for j in range(size):
+            if not read_double(values[j], &number, &floating):
+                if not read_integer(values[j], &number):
+                    return False
+            unordered |= number != number
+            scores[first + j] = number
+        first += size
+    return first == n and not unordered
+
+
+cdef bint read_known_scores(list values, double *scores) except -1:
+    """The same for numbers of any known type, whose code may run."""
+    cdef Kind kind = Kind(NULL, False)
+    cdef Py_ssize_t j = 0
+    for value in values:
+        if not read_known(value, &kind, &scores[j]) or scores[j] != scores[j]:
+            return False
+        j += 1
+    return True
+
+
+cdef bint are_exact_keys(dict run) noexcept:
+    cdef PyObject *key
+    cdef Py_ssize_t position = 0
+    while PyDict_Next(run, &position, &key, NULL):
+        if not is_exact_id(key):
+            return False
+    return True
+
+
+cdef Py_ssize_t rank_dict(
     dict run, const Plan *plan, PyObject **documents, const double *grades, Py_ssize_t n_sought,
     Ties ties, object query, Scratch *scratch, Py_ssize_t *n_found,
 ) except -1:
-    """Rank the sought documents in a dict of exact scores; returns n_retrieved or NOT_EXACT."""
-    cdef PyObject *value
-    cdef PyObject *keys[BATCH]
-    cdef PyObject *batch[BATCH]
-    cdef PyTypeObject *floating = &PyFloat_Type
-    cdef Py_ssize_t position = 0, n = 0, j, found = 0, capacity, size
-    cdef double number
-    cdef bint unordered = False, all_exact
-    cdef double *scores
+    """Rank the sought documents in a dict of usual scores; returns n_retrieved or NOT_EXACT.
+
+    As long as references are borrowed, no code of the caller's runs. Ids and scores of types that
+    are not exact may run some later.
+    """
+    cdef Kind kind = Kind(NULL, False)
+    cdef Py_ssize_t n, j, found = 0
+    cdef double number = 0.0
+    cdef list ids = None, values = None
     with cython.critical_section(run):
-        capacity = len(run)
-        all_exact = all_text(run)
-        reserve_scores(scratch, capacity)
+        n = len(run)
+        reserve_scores(scratch, n)
         reserve_judged(scratch, n_sought)
-        scores = scratch.scores
-        while True:
-            # Scores lie all over memory: ask for a batch of them before the first is needed.
-            size = 0
-            while size < BATCH and PyDict_Next(run, &position, &keys[size], &value):
-                prefetch(value)
-                batch[size] = value
-                size += 1
-            if size == 0 or n + size > capacity:
-                break
-            if not all_exact:
-                for j in range(size):
-                    if not is_exact_id(keys[j]):
-                        return NOT_EXACT
-            for j in range(size):
-                value = batch[j]
-                if read_double(value, &number, &floating):
-                    unordered |= number != number
-                elif not read_integer(value, &number):
-                    return NOT_EXACT
-                scores[n + j] = number
-            n += size
-        if unordered:
-            return NOT_EXACT        # the careful path says what is wrong
-        for j in range(n_sought):
-            value = PyDict_GetItemWithError(run, <object> documents[j])
-            if value == NULL:
-                continue
-            if not read_double(value, &number, &floating) and not read_integer(value, &number):
-                raise RuntimeError(f"{locate(query)}the run changed while it was read")
-            scratch.found[found].score = number
-            scratch.found[found].grade = grades[j]
-            scratch.found[found].place = j
-            found += 1
-        if n != capacity or len(run) != n:
-            raise RuntimeError(f"{locate(query)}the run changed while it was read")
+        if not read_exact_scores(run, n, scratch.scores):
+            values = list(run.values())
+        if not all_text(run) and not are_exact_keys(run):
+            ids = PyDict_Keys(run)
+    if ids is not None:
+        check_ids(ids, f"{locate(query)}document")
+    if values is not None and not read_known_scores(values, scratch.scores):
+        return NOT_EXACT            # the careful path says what is wrong, if anything
+    for j in range(n_sought):
+        value = run.get(<object> documents[j], ALONE)
+        if value is ALONE:
+            continue
+        if not read_known(value, &kind, &number):
+            raise changed_error(query)
+        scratch.found[found].score = number
+        scratch.found[found].grade = grades[j]
+        scratch.found[found].place = j
+        found += 1
+    if len(run) != n:
+        raise changed_error(query)
     n_found[0] = found
-    rank_scores(None, run, plan, documents, ties, query, scratch, n, n_found)
+    rank_scores(run, plan, documents, ties, query, scratch, n, n_found)
     return n
 
 
@@ -279,49 +309,62 @@ cdef object score_of(object value, object query, object document):
     return score
 
 
-cdef bint read_scores(list values, list ids, object query, double *scores) except -1:
+cdef bint read_scores(dict run, object query, double *scores) except -1:
     """Fill in scores as doubles; returns whether these would round integers together."""
-    cdef Py_ssize_t j
+    cdef PyTypeObject *floating = &PyFloat_Type
+    cdef Py_ssize_t j = 0
+    cdef str where = locate(query)
     cdef object latest = None
     cdef bint integral = False, large = False
-    for j in range(len(values)):
-        value = values[j]
-        if type(value) is not latest:           # an isinstance() for each would take most time
-            latest = type(value)
-            integral = is_integer(value)
-        if integral:
-            value = index(value)
-            if not -EXACT_INTEGERS < value < EXACT_INTEGERS:
-                large = True
+    for document, value in run.items():
+        if not read_double(<PyObject *> value, &scores[j], &floating):
+            if type(value) is not latest:       # an isinstance() for each would take most time
+                latest = type(value)
+                integral = is_integer(value)
+            if integral:
+                value = index(value)
+                large |= not read_integer(<PyObject *> value, &scores[j])
+                j += 1
                 continue
-            scores[j] = value
-            continue
-        scores[j] = number_of(value, locate(query), "score", ids[j])
+            scores[j] = number_of(value, where, "score", document)
         if scores[j] != scores[j]:
-            raise ValueError(f"{locate(query)}the score of document {ids[j]!r} is NaN")
+            raise ValueError(f"{where}the score of document {document!r} is NaN")
+        j += 1
     return large
 
 
-cdef Py_ssize_t rank_mapping(
-    object run, const Plan *plan, PyObject **documents, const double *grades, Py_ssize_t n_sought,
-    Ties ties, object query, Scratch *scratch, Py_ssize_t *n_found,
-) except -1:
-    """The same for any mapping, through a copy."""
-    cdef Py_ssize_t j, n, found = 0
-    cdef dict copy, places = None
-    cdef list ids, values
-    if type(run) is dict:
-        copy = dict(run)
-    else:
-        copy = {}
-        items = list(run.items())
-        for document, value in items:
+cdef dict copy_of(object run, object query):
+    """A private copy of any mapping, all of whose keys are ids."""
+    cdef dict copy
+    cdef Py_ssize_t n = 0
+    cdef object repeated = ALONE
+    if has_items_of_dict(run):
+        copy = PyDict_Copy(run)
+        if not all_text(copy):
+            check_ids(copy, f"{locate(query)}document")
+        return copy
+    copy = {}
+    for document, value in run.items():
+        if not is_exact_id(<PyObject *> document):
             why = why_no_id(document)
             if why:
                 raise no_id(f"{locate(query)}document", document, why)
-            copy[document] = value
-        if len(copy) < len(items):
-            raise repeat_in_run_error(items, query)
+        copy[document] = value
+        if len(copy) == n and repeated is ALONE:
+            repeated = document
+        n = len(copy)
+    if repeated is not ALONE:
+        raise ValueError(f"{locate(query)}document {repeated!r} stands twice in the run")
+    return copy
+
+
+cdef Py_ssize_t rank_carefully(
+    dict copy, const Plan *plan, PyObject **documents, const double *grades, Py_ssize_t n_sought,
+    Ties ties, object query, Scratch *scratch, Py_ssize_t *n_found,
+) except -1:
+    """The same for a private dict with scores of any types."""
+    cdef Py_ssize_t j, n, found = 0
+    cdef dict places = None
     # Those sought first, so that every score is asked for its number once.
     for j in range(n_sought):
         document = <object> documents[j]
@@ -332,19 +375,12 @@ cdef Py_ssize_t rank_mapping(
             copy[document] = score_of(value, query, document)
         except (TypeError, ValueError):
             break                       # found again below, where it stands in the run
-    ids = list(copy)
-    values = list(copy.values())
-    if not all_text(copy):
-        for document in ids:
-            why = why_no_id(document)
-            if why:
-                raise no_id(f"{locate(query)}document", document, why)
-    n = len(ids)
+    n = len(copy)
     reserve_scores(scratch, n)
     reserve_judged(scratch, n_sought)
-    if read_scores(values, ids, query, scratch.scores):
+    if read_scores(copy, query, scratch.scores):
         # Only their order matters: each becomes its place in that.
-        values = [score_of(values[j], query, ids[j]) for j in range(n)]
+        values = [score_of(value, query, document) for document, value in copy.items()]
         places = {score: place for place, score in enumerate(sorted(set(values)))}
         for j in range(n):
             scratch.scores[j] = places[values[j]]
@@ -355,26 +391,41 @@ cdef Py_ssize_t rank_mapping(
         if places is not None:
             score = places.get(score)
         if type(score) is not float and type(score) is not int:
-            raise RuntimeError(f"{locate(query)}the run changed while it was read")
+            raise changed_error(query)
         scratch.found[found].score = score
         scratch.found[found].grade = grades[j]
         scratch.found[found].place = j
         found += 1
     n_found[0] = found
-    rank_scores(ids, None, plan, documents, ties, query, scratch, n, n_found)
+    rank_scores(copy, plan, documents, ties, query, scratch, n, n_found)
     return n
 
 
-cdef object repeat_in_run_error(list items, object query):
-    seen = set()
-    for document, _ in items:
-        if document in seen:
-            break
-        seen.add(document)
-    return ValueError(f"{locate(query)}document {document!r} stands twice in the run")
-
-
 # Any ranking
+
+cdef object unwrapped(object mapping):
+    """The dict in a wrapper of the standard library, if it says what the wrapper says."""
+    kind = type(mapping)
+    if kind is MappingProxyType:
+        return get_referents(mapping)[0]
+    if kind is UserDict and type(mapping.data) is dict:
+        return mapping.data
+    return mapping
+
+
+cdef bint is_read_in_place(object ranking, Ties ties) except -1:
+    """Whether its items() says what stands in the dict that it is, in an order that will do.
+
+    An OrderedDict has an order of its own, which only equal scores may ask for.
+    """
+    if has_items_of_dict(ranking):
+        return True
+    return (
+        ties != BY_INPUT
+        and isinstance(ranking, OrderedDict)
+        and type(ranking).items is ITEMS_IN_ORDER
+    )
+
 
 cdef bint only_text(dict ranking) except -1:
     with cython.critical_section(ranking):
@@ -426,19 +477,17 @@ cdef Py_ssize_t rank_any(
     if integers and type(ranking) is not list:
         if type(ranking) is not dict or not only_text(<dict> ranking):
             ranking = with_text(ranking, query)
-    if type(ranking) is dict:
-        if exact:
-            n = rank_exact_dict(
-                <dict> ranking, plan, documents, grades, n_sought, ties, query, scratch, &n_found
-            )
-        if n == NOT_EXACT:
-            n = rank_mapping(
-                ranking, plan, documents, grades, n_sought, ties, query, scratch, &n_found
-            )
-    elif type(ranking) is not list and maps_ids(ranking, locate(query)):
-        n = rank_mapping(
-            ranking, plan, documents, grades, n_sought, ties, query, scratch, &n_found
+    if type(ranking) is dict or (type(ranking) is not list and maps_ids(ranking, locate(query))):
+        ranking = unwrapped(ranking)
+        run = ranking if is_read_in_place(ranking, ties) else copy_of(ranking, query)
+        n = rank_dict(
+            <dict> run, plan, documents, grades, n_sought, ties, query, scratch, &n_found
         )
+        if n == NOT_EXACT:
+            n = rank_carefully(
+                copy_of(run, query), plan, documents, grades, n_sought, ties, query, scratch,
+                &n_found,
+            )
     else:
         ids = ranking if type(ranking) is list else list_of(ranking, locate(query))
         if exact:
