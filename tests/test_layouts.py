@@ -187,7 +187,10 @@ def test_other_ids(ids: str, ties: Any, plain: Runs) -> None:
     assert digits(judged, changed, ties) == digits(qrels, run, ties)
     lists = {q: list(scores) for q, scores in run.items()}
     changed_lists = {q: list(scores) for q, scores in changed.items()}
-    assert digits(judged, changed_lists, ties) == digits(qrels, lists, ties)
+    expected = digits(qrels, lists, ties)
+    assert digits(judged, changed_lists, ties) == expected
+    if ids in ("another object", "numpy's text", "subclass"):  # these equal the plain ones
+        assert digits(qrels, changed_lists, ties) == digits(judged, lists, ties) == expected
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint8, type("Int", (int,), {})])

@@ -124,6 +124,7 @@ cdef inline void put(const Table *table, const Probe *probe, Py_ssize_t place) n
 
 
 cdef str why_no_id(object id_, int depth=*)
+cdef bint is_plain(object id_) except -1
 cpdef object check_ids(object ids, str what)
 cdef bint is_integer(object number) except -1
 cdef object no_id(str what, object id_, str why)

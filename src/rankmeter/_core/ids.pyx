@@ -112,6 +112,11 @@ cdef object no_id(str what, object id_, str why):
     return TypeError(f"{what} {text_of(id_)} cannot be an id: {why}")
 
 
+cdef bint is_plain(object id_) except -1:
+    """Whether every object of this type may be an id, as far as is known."""
+    return type(id_) in PLAIN
+
+
 cpdef object check_ids(object ids, str what):
     """Refuse a collection in which something cannot be an id.
 
@@ -133,7 +138,7 @@ cpdef object check_ids(object ids, str what):
         why = why_no_id(id_)
         if why:
             raise no_id(what, id_, why)
-        if type(id_) in PLAIN:      # and so will the next be, most likely
+        if is_plain(id_):           # and so will the next be, most likely
             latest = type(id_)
 
 

@@ -14,16 +14,17 @@ from types import MappingProxyType
 
 cimport cython
 from cpython.dict cimport PyDict_Copy, PyDict_Keys, PyDict_Next
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyObject, PyObject_Hash, PyTypeObject
 from cpython.unicode cimport PyUnicode_CheckExact
+from libc.stdint cimport uint64_t
 
 from rankmeter._core.doors.containers cimport (
     BATCH, VALUES_BY_ITERATOR, Kind, Py_EQ, PyFloat_Type, PyListObject, PyObject_RichCompareBool,
     has_items_of_dict, next_values, number_of, read_double, read_integer, read_known,
 )
 from rankmeter._core.ids cimport (
-    Probe, Table, all_text, any_escaped, check_ids, decimal_text, is_exact_id, is_integer, keys_of,
-    look_for, next_alike, no_id, put, tag_of, why_no_id,
+    Probe, Table, all_text, any_escaped, check_ids, decimal_text, is_exact_id, is_integer, is_plain,
+    keys_of, look_for, next_alike, no_id, put, tag_of, tag_of_word, why_no_id,
 )
 from rankmeter._core.query cimport Plan, Query
 from rankmeter._core.ranks cimport BY_ID, BY_INPUT, EXPECTED, Ties, any_tied, place_found
@@ -32,6 +33,7 @@ from rankmeter._core.scratch cimport Found, Scratch, open_table, reserve_judged,
 from rankmeter._core.ids import list_of, maps_ids, type_mismatch, with_text_keys
 
 cdef Py_ssize_t NOT_EXACT = -2                      # what a fast path answers to other types
+cdef Py_ssize_t MOST_PLACES = 0x3FFFFFFF            # in a table
 cdef object ITEMS_IN_ORDER = OrderedDict.items
 ALONE = object()
 
@@ -64,10 +66,10 @@ cdef Py_ssize_t rank_exact_list(
     cdef Probe probe
     with cython.critical_section(ranking):
         n = len(ranking)
-        if n > 0x3FFFFFFF:
-            return NOT_EXACT
         ids = (<PyListObject *> ranking).ob_item
         depth = min(n, plan.depth)
+        if depth > MOST_PLACES:
+            return NOT_EXACT
         open_table(scratch, depth, 2)
         table = scratch.table
         reserve_judged(scratch, n_sought)
@@ -97,38 +99,62 @@ cdef Py_ssize_t rank_exact_list(
     return n
 
 
+cdef inline unsigned int tag_by_hash(object id_) except? 0:
+    """A tag for any ids: that of equals is the same, whatever their types."""
+    return tag_of_word(<uint64_t> PyObject_Hash(id_))
+
+
 cdef Py_ssize_t rank_list(
     list ranking, const Plan *plan, PyObject **documents, const double *grades,
     Py_ssize_t n_sought, bint keep_first, object query, Scratch *scratch, Py_ssize_t *n_found,
 ) except -1:
     """The same for a private list of any hashable ids."""
-    cdef Py_ssize_t j, found = 0, place = 0, kept = 0, dropped = 0
-    cdef dict ranks = {}
+    cdef Py_ssize_t j, found = 0, place = 0, n = len(ranking), depth = min(n, plan.depth)
+    cdef list kept = []
+    cdef object latest = None
+    cdef Table table
+    cdef Probe probe
+    if depth > MOST_PLACES:
+        raise MemoryError(f"{locate(query)}a ranking of {n} ids is too long")
+    open_table(scratch, depth, 2)
+    table = scratch.table
     reserve_judged(scratch, n_sought)
     for document in ranking:
-        place += 1
-        why = why_no_id(document)
-        if why:
-            raise no_id(f"{locate(query)}rank {place}: document", document, why)
-        first = ranks.get(document)
-        if first is not None:
-            if not keep_first:
-                raise repeat_error(query, document, first, place)
-            dropped += 1
-            continue
-        kept += 1
-        ranks[document] = kept
-        if kept >= plan.depth:
+        if len(kept) == depth:
             break
+        place += 1
+        if type(document) is not latest:
+            why = why_no_id(document)
+            if why:
+                raise no_id(f"{locate(query)}rank {place}: document", document, why)
+            latest = type(document) if is_plain(document) else None
+        probe = look_for(tag_by_hash(document))
+        if stands_in(kept, document, &table, &probe):
+            if not keep_first:
+                raise repeat_error(query, document, probe.place + 1, place)
+            n -= 1
+            continue
+        put(&table, &probe, len(kept))
+        kept.append(document)
     for j in range(n_sought):
-        rank = ranks.get(<object> documents[j])
-        if rank is not None:
-            scratch.found[found].rank = rank
+        probe = look_for(tag_by_hash(<object> documents[j]))
+        if stands_in(kept, <object> documents[j], &table, &probe):
+            scratch.found[found].rank = probe.place + 1
             scratch.found[found].tied = 1
             scratch.found[found].grade = grades[j]
             found += 1
     n_found[0] = found
-    return len(ranking) - dropped
+    return n
+
+
+cdef inline bint stands_in(
+    list ids, object id_, const Table *table, Probe *probe
+) except -1:
+    """Whether an id is in a table of others; then the search stands at its place."""
+    while next_alike(table, probe):
+        if PyObject_RichCompareBool(ids[probe.place], id_, Py_EQ):
+            return True
+    return False
 
 
 # Scored documents
