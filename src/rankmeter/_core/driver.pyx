@@ -14,7 +14,7 @@ from rankmeter._core.metrics.rows cimport (
 )
 from rankmeter._core.query cimport (
     EXPONENTIAL, FIRST_RELEVANT, GAINS, GRADES, JUDGED, MAPPED, PY_SSIZE_T_MAX, Group, Params, Plan,
-    Query, Task, Values,
+    Query, Task, Values, count_from,
 )
 from rankmeter._core.rounded cimport discounts
 
@@ -126,8 +126,7 @@ cdef int score_empty(
     memset(&query, 0, sizeof(Query))
     query.n_judged = n_judged
     query.ideal = ideal
-    while query.n_ideal < n_judged and ideal[query.n_ideal] >= plan.lowest:
-        query.n_ideal += 1
+    query.n_ideal = count_from(plan.lowest, ideal, n_judged)
     score(plan, &query, &values[0, row, 0])
     for i in range(1, 3):
         for j in range(plan.n_tasks):

@@ -90,3 +90,18 @@ cdef struct Values:
     double *value
     double *lowest              # over all orders within the groups; NULL: not wanted
     double *highest
+
+
+cdef inline Py_ssize_t count_from(
+    double lowest, const double *grades, Py_ssize_t n
+) noexcept nogil:
+    """How many of the grades, which are high to low, are at least as high as this."""
+    cdef Py_ssize_t first = 0, half
+    while n > 0:                    # the answer is from `first` to `first` + `n`
+        half = (n + 1) >> 1
+        if grades[first + half - 1] >= lowest:
+            first += half
+            n -= half
+        else:
+            n = half - 1
+    return first

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from rankmeter._core.doors.columns import JudgedRows
 from rankmeter._core.doors.mappings import JudgedMappings
@@ -41,6 +42,8 @@ class Judged(ABC):
     metrics : Metrics
     answerable : array of bool
         Which queries have a document of grade 1 or more.
+    unanswerable : int
+        How many have none.
     integers : Integers
         Which ids are text here, and were integers in the table or the JSON that they are from.
 
@@ -65,6 +68,7 @@ class Judged(ABC):
         marks = np.zeros(len(self.queries), np.uint8)
         judged.mark_answerable(marks)
         self.answerable = marks.view(np.bool_)
+        self.unanswerable = len(marks) - int(np.count_nonzero(marks))
 
     def score(self, run: Run, how: How, out: Scored) -> None:
         """Score a run into what is empty; queries that it lacks stay as they are.
@@ -83,10 +87,33 @@ class Judged(ABC):
             rankings = with_text_keys(rankings.items(), "query")
         _score_mappings(self._for_mappings, [rankings], how, out)
 
+    def numbers_of(self, run: Run) -> list[int] | None:
+        """Tell which queries a run holds, by their places, if it holds few of them.
+
+        Returns
+        -------
+        list of int or None
+            None where there is no saying without reading it, or it is not worth it.
+        """
+        if type(run) is not dict or self.integers.queries or 2 * len(run) > len(self.queries):
+            return None
+        return self._for_mappings.numbers_of(run)
+
     def complete(self, out: Scored) -> None:
         """Score the queries that the run lacks as empty rankings."""
-        if not out.marks.all():
-            self._judged.score_missing(out.filled, out.marks)
+        there = np.count_nonzero(out.marks)
+        if 2 * there > len(out.marks):
+            if there < len(out.marks):
+                self._judged.score_missing(out.filled, out.marks)
+        elif self._without_run is not None:
+            np.copyto(out.filled, self._without_run, where=~out.retrieved[:, np.newaxis])
+
+    @cached_property
+    def _without_run(self) -> npt.NDArray[np.float64] | None:
+        """What all queries score as empty rankings; None where that is 0 throughout."""
+        out = Scored.empty(len(self.queries), len(self.metrics))
+        self._judged.score_missing(out.filled, out.marks)
+        return out.values.copy() if out.values.any() else None
 
     def _score_columnar(self, run: Any, how: How, out: Scored) -> None:
         from rankmeter.doors.json import Json
@@ -217,8 +244,9 @@ def _score_mappings(judgments: JudgedMappings, runs: Iterable[Any], how: How, ou
     found = 0
     for run in runs:
         rankings = run if type(run) is dict else dict(run.items())
-        judgments.evaluate(rankings, how.ties, how.duplicates, out.filled, out.marks, out.lost)
+        judgments.evaluate(
+            rankings, how.ties, how.duplicates, out.filled, out.marks, out.lost, out.numbers
+        )
         before, found = found, int(np.count_nonzero(out.marks))
         if len(rankings) > found - before:
-            judged = set(judgments.queries)
-            out.unjudged.extend(query for query in list(rankings) if query not in judged)
+            out.unjudged.extend(judgments.unjudged(rankings))

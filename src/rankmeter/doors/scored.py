@@ -26,17 +26,23 @@ class Scored(NamedTuple):
     lost : list
         Examples of what was not found: a query, one of its relevant documents, and one that the run
         has for it.
+    numbers : list of int or None
+        Which queries the rows stand for, by their place in the judgments, ascending. None: all.
     """
 
     filled: npt.NDArray[np.float64]
     marks: npt.NDArray[np.uint8]
     unjudged: list[Any]
     lost: list[tuple[Any, Any, Any]]
+    numbers: list[int] | None = None
 
     @classmethod
-    def empty(cls, queries: int, metrics: int) -> Scored:
+    def empty(cls, queries: int, metrics: int, numbers: list[int] | None = None) -> Scored:
         """Return what a run without any query scores."""
-        return cls(np.zeros((3, queries, metrics)), np.zeros(queries, np.uint8), [], [])
+        if numbers is not None:
+            queries = len(numbers)
+        marks = np.zeros(queries, np.uint8)
+        return cls(np.zeros((3, queries, metrics)), marks, [], [], numbers)
 
     def clear(self) -> None:
         """Forget everything."""

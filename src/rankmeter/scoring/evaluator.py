@@ -126,7 +126,8 @@ class Evaluator:
         """
         reading = Reading.check(format, columns, errors)
         how = How.check(ties, duplicates, missing, threads, reading)
-        scored = Scored.empty(len(self.query_ids), len(self.metrics))
+        numbers = self.judged.numbers_of(run) if missing == "skip" else None
+        scored = Scored.empty(len(self.query_ids), len(self.metrics), numbers)
         self.judged.score(run, how, scored)
         return evaluation_of(self.judged, self.named_metrics, scored, missing)
 
@@ -270,7 +271,8 @@ def evaluation_of(
         If the run holds no judged query, or lacks one under ``missing="error"``.
     """
     queries, answerable = judged.queries, judged.answerable
-    judged.complete(scored)
+    if missing == "zero":
+        judged.complete(scored)
     values, lowest, highest = scored.filled
     retrieved, others, lost = scored.retrieved, scored.unjudged, scored.lost
     evaluated = int(np.count_nonzero(retrieved))
@@ -285,7 +287,7 @@ def evaluation_of(
         evaluated=evaluated,
         missing=len(queries) - evaluated,
         unjudged=len(others),
-        no_relevant=len(queries) - int(answerable.sum()),
+        no_relevant=judged.unanswerable,
         unmatched=0 if found or not lost else evaluated,
     )
     example = None
@@ -295,9 +297,12 @@ def evaluation_of(
         absent = [q for q, there in zip(queries, retrieved, strict=True) if not there]
         raise ValueError(f"the run lacks {sample(absent)} of the qrels")
     if coverage.missing and missing == "skip":
-        queries = tuple(q for q, there in zip(queries, retrieved, strict=True) if there)
+        numbers = scored.numbers
+        if numbers is None:
+            numbers = np.flatnonzero(retrieved).tolist()
+        queries = tuple([queries[number] for number in numbers])
+        answerable = answerable[numbers]
         values, lowest, highest = values[retrieved], lowest[retrieved], highest[retrieved]
-        answerable = answerable[retrieved]
         retrieved = retrieved[retrieved]
     return Evaluation(
         queries,

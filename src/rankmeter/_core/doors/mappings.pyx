@@ -4,7 +4,7 @@ rankings.pyx reads the runs.
 """
 
 cimport cython
-from cpython.dict cimport PyDict_Next
+from cpython.dict cimport PyDict_Keys, PyDict_Next
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.math cimport INFINITY, isfinite
@@ -15,7 +15,9 @@ from rankmeter._core.doors.containers cimport (
     Kind, PyFloat_Type, PyListObject, has_items_of_dict, number_of, prefetch, read_double,
     read_integer, read_known,
 )
-from rankmeter._core.doors.rankings cimport ALONE, keeps_first, locate, rank_any, unwrapped
+from rankmeter._core.doors.rankings cimport (
+    ALONE, Sought, keeps_first, locate, rank_any, unwrapped,
+)
 from rankmeter._core.driver cimport (
     Metrics, check_shapes, complain, complaint, plan_of, score_empty, start_task,
 )
@@ -23,15 +25,21 @@ from rankmeter._core.grades cimport places_by_grade
 from rankmeter._core.ids cimport all_text, check_ids, is_exact_id, no_id, why_no_id
 from rankmeter._core.memory cimport allocate, reallocate
 from rankmeter._core.metrics.rows cimport MetricRow, set_parameter
-from rankmeter._core.query cimport Plan, Query, Task, Values
+from rankmeter._core.query cimport Plan, Query, Task, Values, count_from
 from rankmeter._core.ranks cimport (
     BY_INPUT, EXPECTED, Ties, any_relevant, finish, score_found, ties_of,
 )
-from rankmeter._core.scratch cimport Scratch, release, start
+from rankmeter._core.scratch cimport Scratch, release, reserve_judged, start
 
 from rankmeter._core.ids import list_of, maps_ids
 
+
+cdef extern from "thresholds.h":
+    Py_ssize_t threshold "RANKMETER_THRESHOLD" (Py_ssize_t usual) noexcept nogil
+
 cdef object ONE = 1
+cdef Py_ssize_t MANY = threshold(64)        # judged documents for which an index may pay
+cdef Py_ssize_t MUCH_MORE = threshold(2)    # documents or queries judged than in a run
 
 
 # Judgments
@@ -204,15 +212,16 @@ cdef int check_gains(const Plan *plan, object query, Pool *pool) except -1:
     return 0
 
 
-cdef Py_ssize_t count_sought(const Plan *plan, const double *grades, Py_ssize_t n) noexcept:
-    """How many of the grades (high to low) the plan has a use for."""
-    cdef Py_ssize_t count = 0
-    while count < n and grades[count] >= plan.lowest:
-        count += 1
-    return count
-
-
 # Many queries
+
+cdef tuple keys_and_values(object mapping):
+    """Two lists. Pairs would keep Python's collector busy, which counts the tuples."""
+    if has_items_of_dict(mapping):
+        with cython.critical_section(mapping):
+            return PyDict_Keys(mapping), list((<dict> mapping).values())
+    items = list(mapping.items())
+    return [key for key, _ in items], [value for _, value in items]
+
 
 cdef class JudgedMappings:
     """The judgments of many queries, read once.
@@ -230,7 +239,7 @@ cdef class JudgedMappings:
 
     Notes
     -----
-    Never changed once made, so several threads may use one.
+    Never changed once made, as far as one can see, so several threads may use one.
     """
 
     cdef readonly tuple queries
@@ -242,6 +251,9 @@ cdef class JudgedMappings:
     cdef Py_ssize_t *first_grade        # [len(queries) + 1] ... and in grades
     cdef bytearray exact            # per query: are all ids exact str or int
     cdef bint integers
+    # Where to find what a run holds that holds little of it; made when such runs come.
+    cdef dict places                # of the queries
+    cdef dict document_places       # ... and of the documents of a query, by its place
 
     def __cinit__(
         self, qrels, Metrics metrics not None, *, bint keep_all=False, bint integers=False
@@ -254,11 +266,12 @@ cdef class JudgedMappings:
         self.metrics = metrics
         self.plan = metrics.plan
         self.integers = integers
+        self.document_places = {}
         if keep_all:
             self.plan.lowest = -INFINITY
-        items = list(qrels.items())
-        check_ids([query for query, _ in items], "query")
-        self.read(tuple([query for query, _ in items]), [judged for _, judged in items])
+        queries, judgments = keys_and_values(unwrapped(qrels))
+        check_ids(queries, "query")
+        self.read(tuple(queries), judgments)
 
     def __dealloc__(self):
         free(self.grades)
@@ -280,7 +293,7 @@ cdef class JudgedMappings:
                 judged = judgments[i]
                 self.exact[i] = read_pool(judged, queries[i], &pool)
                 check_gains(&self.plan, queries[i], &pool)
-                n_sought = count_sought(&self.plan, pool.grades, pool.n)
+                n_sought = count_from(self.plan.lowest, pool.grades, pool.n)
                 # one at least, so that ids of the wrong type are noticed
                 for j in range(max(n_sought, min(pool.n, 1))):
                     self.documents.append(<object> pool.documents[j])
@@ -301,17 +314,94 @@ cdef class JudgedMappings:
         self, Py_ssize_t i, object ranking, Ties ties, bint keep_first, Scratch *scratch,
         Query *record,
     ) except -1:
-        cdef Py_ssize_t first = self.first_document[i]
+        cdef Sought sought
+        cdef list _owner = None     # of what is sought
         record.ideal = self.grades + self.first_grade[i]
         record.n_judged = self.first_grade[i + 1] - self.first_grade[i]
-        record.n_ideal = count_sought(&self.plan, record.ideal, record.n_judged)
+        record.n_ideal = count_from(self.plan.lowest, record.ideal, record.n_judged)
+        sought.n = sought.n_documents = record.n_ideal
+        sought.documents = (<PyListObject *> self.documents).ob_item + self.first_document[i]
+        sought.grades = record.ideal
+        if record.n_ideal >= MANY:
+            _owner = self.seek_only(i, ranking, scratch, &sought)
         return rank_any(
-            ranking, &self.plan, (<PyListObject *> self.documents).ob_item + first,
-            self.exact[i], self.integers, ties, keep_first, self.queries[i], scratch, record,
+            ranking, &self.plan, &sought, self.exact[i], self.integers, ties, keep_first,
+            self.queries[i], scratch, record,
         )
 
+    cdef list seek_only(
+        self, Py_ssize_t i, object ranking, Scratch *scratch, Sought *sought
+    ) except *:
+        """Seek only what a ranking holds that is much shorter than the judgments.
+
+        Returns who owns it. Only rankings of exact ids are looked at, whose code is nobody's.
+        """
+        cdef Py_ssize_t j
+        cdef list ids, found = []
+        cdef dict places
+        if not self.exact[i] or self.integers:
+            return None
+        if type(ranking) is not list and not has_items_of_dict(ranking):
+            return None
+        if len(ranking) > sought.n // MUCH_MORE:
+            return None
+        ids = PyDict_Keys(ranking) if isinstance(ranking, dict) else list(ranking)
+        for id_ in ids:
+            if not is_exact_id(<PyObject *> id_):
+                return None
+        places = self.places_of_documents(i, sought.n)
+        if places is None:
+            return None
+        for id_ in ids:
+            place = places.get(id_)
+            if place is not None:
+                found.append(place)
+        found = sorted(set(found))
+        sought.n = len(found)
+        if found:
+            reserve_judged(scratch, sought.n)
+            for j in range(sought.n):
+                place = found[j]
+                scratch.ideal[j] = sought.grades[<Py_ssize_t> place]
+                found[j] = <object> sought.documents[<Py_ssize_t> place]
+            sought.n_documents = sought.n
+            sought.documents = (<PyListObject *> found).ob_item
+            sought.grades = scratch.ideal
+        return found
+
+    cdef dict places_of_documents(self, Py_ssize_t i, Py_ssize_t n):
+        """Where each document of a query stands, or None when that is asked for the first time.
+
+        It takes longer to make than to do without it once.
+        """
+        cdef Py_ssize_t j, first = self.first_document[i]
+        with cython.critical_section(self):
+            if i not in self.document_places:
+                self.document_places[i] = None
+                return None
+            places = self.document_places[i]
+        if places is None:
+            places = {self.documents[first + j]: j for j in range(n)}
+            with cython.critical_section(self):
+                self.document_places[i] = places
+        return places
+
+    cdef dict places_of_queries(self):
+        with cython.critical_section(self):
+            if self.places is not None:
+                return self.places
+        places = {query: i for i, query in enumerate(self.queries)}
+        with cython.critical_section(self):
+            self.places = places
+        return places
+
+    def numbers_of(self, dict run not None):
+        """The places of the queries that a run holds, as a list, ascending."""
+        places = self.places_of_queries()
+        return sorted([places[query] for query in list(run) if query in places])
+
     def evaluate(self, dict run not None, str ties, str duplicates, double[:, :, ::1] values,
-                 unsigned char[::1] retrieved, list lost=None):
+                 unsigned char[::1] retrieved, list lost=None, list numbers=None):
         """Fill the rows of `values` and set `retrieved` for every query that the run holds.
 
         Parameters
@@ -326,34 +416,40 @@ cdef class JudgedMappings:
         lost : list, optional
             Extended by (query, relevant document, retrieved document) of the first query of the run
             that has relevant documents and for which none was found.
+        numbers : list of int, optional
+            What `numbers_of` says, if there are rows for these queries alone.
         """
-        cdef Py_ssize_t i, n_found
-        cdef bint any_found, all_exact
+        cdef Py_ssize_t i, j, place, n_found, n = len(self.queries)
+        cdef bint any_found, all_exact, few_rows = numbers is not None
         cdef Scratch scratch
         cdef Query record
         cdef Values row
         cdef Ties order = ties_of(ties)
         cdef bint keep_first = keeps_first(duplicates)
-        check_shapes(&self.plan, len(self.queries), values, retrieved)
+        check_shapes(&self.plan, len(numbers) if few_rows else n, values, retrieved)
         with cython.critical_section(run):
             all_exact = all_text(run)
         if not all_exact:
             check_ids(run, "query")
         self.metrics.require_expectations(order == EXPECTED)
+        if numbers is None and len(run) < n // MUCH_MORE:
+            numbers = self.numbers_of(run)
         start(&scratch)
         try:
-            for i in range(len(self.queries)):
+            for j in range(n if numbers is None else len(numbers)):
+                i = j if numbers is None else numbers[j]
                 ranking = run.get(self.queries[i], ALONE)
                 if ranking is ALONE:
                     continue
                 n_found = self.find(i, ranking, order, keep_first, &scratch, &record)
-                row = Values(&values[0, i, 0], &values[1, i, 0], &values[2, i, 0])
+                place = j if few_rows else i
+                row = Values(&values[0, place, 0], &values[1, place, 0], &values[2, place, 0])
                 any_found = any_relevant(&scratch, n_found)
                 if not any_found and lost is not None and not lost:
                     if record.n_ideal and record.ideal[0] >= 1.0:
                         self.tell_lost(i, ranking, lost)
                 score_found(&self.plan, order == EXPECTED, &scratch, n_found, &record, &row)
-                retrieved[i] = 3 if any_found else 1
+                retrieved[place] = 3 if any_found else 1
         finally:
             release(&scratch)
 
@@ -364,6 +460,11 @@ cdef class JudgedMappings:
             lost.append((self.queries[i], self.documents[self.first_document[i]], document))
             break
         return 0
+
+    def unjudged(self, dict run not None):
+        """The queries of a run that have no judgments, as a list."""
+        places = self.places_of_queries()
+        return [query for query in list(run) if query not in places]
 
     def score_missing(self, double[:, :, ::1] values, const unsigned char[::1] retrieved):
         """Fill the rows of `values` for the queries that no run held, as for empty rankings."""
@@ -432,6 +533,7 @@ cdef int score_alone(
     cdef Pool pool
     cdef Scratch scratch
     cdef Query record
+    cdef Sought sought
     cdef Values only = Values(values, NULL, NULL)
     cdef Py_ssize_t n_found
     cdef bint keep_first = keeps_first(duplicates), exact
@@ -449,10 +551,10 @@ cdef int score_alone(
         check_gains(plan, ALONE, &pool)
         record.ideal = pool.grades
         record.n_judged = pool.n
-        record.n_ideal = count_sought(plan, pool.grades, pool.n)
+        record.n_ideal = count_from(plan.lowest, pool.grades, pool.n)
+        sought = Sought(record.n_ideal, record.n_ideal, pool.documents, pool.grades)
         n_found = rank_any(
-            ranked, plan, pool.documents, exact, False, BY_INPUT, keep_first, ALONE, &scratch,
-            &record,
+            ranked, plan, &sought, exact, False, BY_INPUT, keep_first, ALONE, &scratch, &record
         )
         score_found(plan, False, &scratch, n_found, &record, &only)
     finally:

@@ -52,9 +52,8 @@ cdef object repeat_error(object query, object document, Py_ssize_t first, Py_ssi
 
 
 cdef Py_ssize_t rank_exact_list(
-    list ranking, const Plan *plan, PyObject **documents, const double *grades,
-    Py_ssize_t n_sought, bint text, bint keep_first, object query, Scratch *scratch,
-    Py_ssize_t *n_found,
+    list ranking, const Plan *plan, const Sought *sought, bint text, bint keep_first,
+    object query, Scratch *scratch, Py_ssize_t *n_found,
 ) except -1:
     """Find the sought documents in a list of exact ids, or of exact str alone.
 
@@ -72,7 +71,7 @@ cdef Py_ssize_t rank_exact_list(
             return NOT_EXACT
         open_table(scratch, depth, 2)
         table = scratch.table
-        reserve_judged(scratch, n_sought)
+        reserve_judged(scratch, sought.n)
         for i in range(depth):
             if not PyUnicode_CheckExact(<object> ids[i]):
                 if text or not is_exact_id(ids[i]):
@@ -84,15 +83,15 @@ cdef Py_ssize_t rank_exact_list(
                         return NOT_EXACT        # the careful path closes the gaps
                     raise repeat_error(query, ranking[i], probe.place + 1, i + 1)
             put(&table, &probe, i)
-        for j in range(n_sought):
-            probe = look_for(tag_of(documents[j]))
+        for j in range(sought.n):
+            probe = look_for(tag_of(sought.documents[j]))
             while next_alike(&table, &probe):
                 if PyObject_RichCompareBool(
-                    <object> ids[probe.place], <object> documents[j], Py_EQ
+                    <object> ids[probe.place], <object> sought.documents[j], Py_EQ
                 ):
                     scratch.found[found].rank = probe.place + 1
                     scratch.found[found].tied = 1
-                    scratch.found[found].grade = grades[j]
+                    scratch.found[found].grade = sought.grades[j]
                     found += 1
                     break
     n_found[0] = found
@@ -105,8 +104,8 @@ cdef inline unsigned int tag_by_hash(object id_) except? 0:
 
 
 cdef Py_ssize_t rank_list(
-    list ranking, const Plan *plan, PyObject **documents, const double *grades,
-    Py_ssize_t n_sought, bint keep_first, object query, Scratch *scratch, Py_ssize_t *n_found,
+    list ranking, const Plan *plan, const Sought *sought, bint keep_first, object query,
+    Scratch *scratch, Py_ssize_t *n_found,
 ) except -1:
     """The same for a private list of any hashable ids."""
     cdef Py_ssize_t j, found = 0, place = 0, n = len(ranking), depth = min(n, plan.depth)
@@ -118,7 +117,7 @@ cdef Py_ssize_t rank_list(
         raise MemoryError(f"{locate(query)}a ranking of {n} ids is too long")
     open_table(scratch, depth, 2)
     table = scratch.table
-    reserve_judged(scratch, n_sought)
+    reserve_judged(scratch, sought.n)
     for document in ranking:
         if len(kept) == depth:
             break
@@ -136,12 +135,12 @@ cdef Py_ssize_t rank_list(
             continue
         put(&table, &probe, len(kept))
         kept.append(document)
-    for j in range(n_sought):
-        probe = look_for(tag_by_hash(<object> documents[j]))
-        if stands_in(kept, <object> documents[j], &table, &probe):
+    for j in range(sought.n):
+        probe = look_for(tag_by_hash(<object> sought.documents[j]))
+        if stands_in(kept, <object> sought.documents[j], &table, &probe):
             scratch.found[found].rank = probe.place + 1
             scratch.found[found].tied = 1
-            scratch.found[found].grade = grades[j]
+            scratch.found[found].grade = sought.grades[j]
             found += 1
     n_found[0] = found
     return n
@@ -160,7 +159,7 @@ cdef inline bint stands_in(
 # Scored documents
 
 cdef int break_ties(
-    list ids, PyObject **documents, bint by_id, object query, Scratch *scratch, Py_ssize_t n_found,
+    list ids, const Sought *sought, bint by_id, object query, Scratch *scratch, Py_ssize_t n_found,
 ) except -1:
     """Give ranks to found documents, sorted by score, that share their score with another."""
     cdef Py_ssize_t i, j, first, last, place, length, half, n_groups = 0
@@ -192,7 +191,7 @@ cdef int break_ties(
     for first, last, members in groups:
         if by_id:
             escaped = any_escaped(members)
-            ours = [<object> documents[found[i].place] for i in range(first, last)]
+            ours = [<object> sought.documents[found[i].place] for i in range(first, last)]
             ours = keys_of(ours, escaped)
             judged = sorted(zip(ours, range(first, last)), key=itemgetter(0))
             order = [key for key, _ in judged]
@@ -207,7 +206,7 @@ cdef int break_ties(
         else:
             order = {document: j for j, document in enumerate(members)}
             for i in range(first, last):
-                j = order.get(<object> documents[found[i].place], -1)
+                j = order.get(<object> sought.documents[found[i].place], -1)
                 if j < 0:
                     raise changed_error(query)
                 found[i].rank = found[i].above + j + 1
@@ -215,7 +214,7 @@ cdef int break_ties(
 
 
 cdef int rank_scores(
-    dict run, const Plan *plan, PyObject **documents, Ties ties, object query, Scratch *scratch,
+    dict run, const Plan *plan, const Sought *sought, Ties ties, object query, Scratch *scratch,
     Py_ssize_t n_scores, Py_ssize_t *n_found,
 ) except -1:
     """Ranks from scores, which stand in the order of the run."""
@@ -227,7 +226,7 @@ cdef int rank_scores(
     if len(ids) != n_scores:
         raise changed_error(query)
     try:
-        break_ties(ids, documents, ties == BY_ID, query, scratch, n_found[0])
+        break_ties(ids, sought, ties == BY_ID, query, scratch, n_found[0])
     except TypeError as error:
         raise TypeError(
             f"{locate(query)}documents with equal scores cannot be ordered by id ({error}); "
@@ -283,8 +282,8 @@ cdef bint are_exact_keys(dict run) noexcept:
 
 
 cdef Py_ssize_t rank_dict(
-    dict run, const Plan *plan, PyObject **documents, const double *grades, Py_ssize_t n_sought,
-    Ties ties, object query, Scratch *scratch, Py_ssize_t *n_found,
+    dict run, const Plan *plan, const Sought *sought, Ties ties, object query, Scratch *scratch,
+    Py_ssize_t *n_found,
 ) except -1:
     """Rank the sought documents in a dict of usual scores; returns n_retrieved or NOT_EXACT.
 
@@ -298,7 +297,7 @@ cdef Py_ssize_t rank_dict(
     with cython.critical_section(run):
         n = len(run)
         reserve_scores(scratch, n)
-        reserve_judged(scratch, n_sought)
+        reserve_judged(scratch, sought.n)
         if not read_exact_scores(run, n, scratch.scores):
             values = list(run.values())
         if not all_text(run) and not are_exact_keys(run):
@@ -307,20 +306,20 @@ cdef Py_ssize_t rank_dict(
         check_ids(ids, f"{locate(query)}document")
     if values is not None and not read_known_scores(values, scratch.scores):
         return NOT_EXACT            # the careful path says what is wrong, if anything
-    for j in range(n_sought):
-        value = run.get(<object> documents[j], ALONE)
+    for j in range(sought.n):
+        value = run.get(<object> sought.documents[j], ALONE)
         if value is ALONE:
             continue
         if not read_known(value, &kind, &number):
             raise changed_error(query)
         scratch.found[found].score = number
-        scratch.found[found].grade = grades[j]
+        scratch.found[found].grade = sought.grades[j]
         scratch.found[found].place = j
         found += 1
     if len(run) != n:
         raise changed_error(query)
     n_found[0] = found
-    rank_scores(run, plan, documents, ties, query, scratch, n, n_found)
+    rank_scores(run, plan, sought, ties, query, scratch, n, n_found)
     return n
 
 
@@ -385,15 +384,15 @@ cdef dict copy_of(object run, object query):
 
 
 cdef Py_ssize_t rank_carefully(
-    dict copy, const Plan *plan, PyObject **documents, const double *grades, Py_ssize_t n_sought,
-    Ties ties, object query, Scratch *scratch, Py_ssize_t *n_found,
+    dict copy, const Plan *plan, const Sought *sought, Ties ties, object query, Scratch *scratch,
+    Py_ssize_t *n_found,
 ) except -1:
     """The same for a private dict with scores of any types."""
     cdef Py_ssize_t j, n, found = 0
     cdef dict places = None
     # Those sought first, so that every score is asked for its number once.
-    for j in range(n_sought):
-        document = <object> documents[j]
+    for j in range(sought.n):
+        document = <object> sought.documents[j]
         value = copy.get(document, ALONE)
         if value is ALONE:
             continue
@@ -403,15 +402,15 @@ cdef Py_ssize_t rank_carefully(
             break                       # found again below, where it stands in the run
     n = len(copy)
     reserve_scores(scratch, n)
-    reserve_judged(scratch, n_sought)
+    reserve_judged(scratch, sought.n)
     if read_scores(copy, query, scratch.scores):
         # Only their order matters: each becomes its place in that.
         values = [score_of(value, query, document) for document, value in copy.items()]
         places = {score: place for place, score in enumerate(sorted(set(values)))}
         for j in range(n):
             scratch.scores[j] = places[values[j]]
-    for j in range(n_sought):
-        score = copy.get(<object> documents[j], ALONE)
+    for j in range(sought.n):
+        score = copy.get(<object> sought.documents[j], ALONE)
         if score is ALONE:
             continue
         if places is not None:
@@ -419,11 +418,11 @@ cdef Py_ssize_t rank_carefully(
         if type(score) is not float and type(score) is not int:
             raise changed_error(query)
         scratch.found[found].score = score
-        scratch.found[found].grade = grades[j]
+        scratch.found[found].grade = sought.grades[j]
         scratch.found[found].place = j
         found += 1
     n_found[0] = found
-    rank_scores(copy, plan, documents, ties, query, scratch, n, n_found)
+    rank_scores(copy, plan, sought, ties, query, scratch, n, n_found)
     return n
 
 
@@ -473,16 +472,14 @@ cdef object with_text(object ranking, object query):
     return with_text_keys(items, f"{locate(query)}document")
 
 
-cdef int check_kinds(
-    object ranking, PyObject **documents, Py_ssize_t n_documents, object query
-) except -1:
+cdef int check_kinds(object ranking, const Sought *sought, object query) except -1:
     """Refuse a ranking whose ids are of types that none of the judged documents can match."""
     cdef Py_ssize_t j
     for first in ranking:
-        if type(first) is type(<object> documents[0]):
+        if type(first) is type(<object> sought.documents[0]):
             return 0
         break
-    judged = [<object> documents[j] for j in range(n_documents)]
+    judged = [<object> sought.documents[j] for j in range(max(sought.n_documents, 1))]
     mismatch = type_mismatch(ranking, judged)
     if mismatch:
         raise TypeError(f"{locate(query)}no judged document can be found{mismatch}")
@@ -490,15 +487,14 @@ cdef int check_kinds(
 
 
 cdef Py_ssize_t rank_any(
-    object ranking, const Plan *plan, PyObject **documents, bint exact, bint integers, Ties ties,
+    object ranking, const Plan *plan, const Sought *sought, bint exact, bint integers, Ties ties,
     bint keep_first, object query, Scratch *scratch, Query *record,
 ) except -1:
     """Find the documents of a record that holds the judgments; returns how many the plan needs.
 
-    `integers`: those of the ranking match their decimal text.
+    `exact`: all ids among those sought are; `integers`: those of the ranking match their decimal
+    text.
     """
-    cdef const double *grades = record.ideal
-    cdef Py_ssize_t n_sought = record.n_ideal
     cdef Py_ssize_t n = NOT_EXACT, n_found = 0
     if integers and type(ranking) is not list:
         if type(ranking) is not dict or not only_text(<dict> ranking):
@@ -506,35 +502,27 @@ cdef Py_ssize_t rank_any(
     if type(ranking) is dict or (type(ranking) is not list and maps_ids(ranking, locate(query))):
         ranking = unwrapped(ranking)
         run = ranking if is_read_in_place(ranking, ties) else copy_of(ranking, query)
-        n = rank_dict(
-            <dict> run, plan, documents, grades, n_sought, ties, query, scratch, &n_found
-        )
+        n = rank_dict(<dict> run, plan, sought, ties, query, scratch, &n_found)
         if n == NOT_EXACT:
-            n = rank_carefully(
-                copy_of(run, query), plan, documents, grades, n_sought, ties, query, scratch,
-                &n_found,
-            )
+            run = copy_of(run, query)
+            n = rank_carefully(<dict> run, plan, sought, ties, query, scratch, &n_found)
     else:
         ids = ranking if type(ranking) is list else list_of(ranking, locate(query))
         if exact:
             n = rank_exact_list(
-                <list> ids, plan, documents, grades, n_sought, integers, keep_first, query,
-                scratch, &n_found,
+                <list> ids, plan, sought, integers, keep_first, query, scratch, &n_found
             )
         if n == NOT_EXACT and integers:
             ids = with_text(ids, query)
             n = rank_exact_list(
-                <list> ids, plan, documents, grades, n_sought, False, keep_first, query, scratch,
-                &n_found,
+                <list> ids, plan, sought, False, keep_first, query, scratch, &n_found
             )
         if n == NOT_EXACT:
             ids = list(ids)
-            n = rank_list(
-                <list> ids, plan, documents, grades, n_sought, keep_first, query, scratch, &n_found
-            )
+            n = rank_list(<list> ids, plan, sought, keep_first, query, scratch, &n_found)
         ranking = ids
     if n_found == 0 and n > 0 and record.n_judged > 0:
-        check_kinds(ranking, documents, max(n_sought, 1), query)
+        check_kinds(ranking, sought, query)
     record.n_retrieved = n
     return n_found
 

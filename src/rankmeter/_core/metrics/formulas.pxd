@@ -1,15 +1,12 @@
 """What several formulas share."""
 
-from rankmeter._core.query cimport EXPONENTIAL, LINEAR, MAPPED, Group, Params, Query
+from rankmeter._core.query cimport EXPONENTIAL, LINEAR, MAPPED, Group, Params, Query, count_from
 from rankmeter._core.rounded cimport exp2m1
 
 
 cdef inline Py_ssize_t relevant_judged(const Query *query, const Params *params) noexcept nogil:
     """R: the number of relevant documents in the judgments."""
-    cdef Py_ssize_t count = 0
-    while count < query.n_ideal and query.ideal[count] >= params.rel:
-        count += 1
-    return count
+    return count_from(params.rel, query.ideal, query.n_ideal)
 
 
 cdef inline Py_ssize_t relevant_found(const Query *query, const Params *params) noexcept nogil:
