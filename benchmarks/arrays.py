@@ -22,6 +22,17 @@ class ArrayShape(NamedTuple):
     depth: int
     judged: int
 
+    @property
+    def text(self) -> str:
+        """Say how much of what there is."""
+        of_what = {
+            "structured": "int64 ids that differ in their upper bits, with judgments",
+            "scores": "float32 scores with int64 labels",
+            "catalogue": "float32 scores with compressed judgments",
+            "rankings": "int64 ids in rank order with compressed judgments",
+        }[self.kind]
+        return f"{self.queries:,} × {self.depth:,} {of_what}, some {self.judged} relevant a row"
+
 
 class ArrayInput(NamedTuple):
     """What a library is handed; what a kind does not have is None.

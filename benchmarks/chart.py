@@ -15,6 +15,8 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from benchmarks.tracks import ALL_LIBRARIES
+
 # Readable on white and on a dark page alike: the page shows through, and text is a middle grey.
 _INK = "#767d86"
 _COLOURS = (
@@ -27,6 +29,14 @@ _COLOURS = (
     "#d1495b",
     "#8d6e63",
     "#7a8f3c",
+    "#e377b5",
+    "#5b6bb5",
+    "#b5651d",
+    "#4f9d9d",
+    "#a8a13a",
+    "#7d4f9e",
+    "#c97b84",
+    "#5f8a5f",
 )
 _STYLE: Any = {
     "svg.hashsalt": "rankmeter",  # without it the ids in the file are random
@@ -40,7 +50,7 @@ _STYLE: Any = {
 }
 # One bar a track says enough; the depths are compared in the report.
 _LEFT_OUT = ("lists-top10-depth100", "lists-top10-depth10000", "small-call", "table-polars")
-_NOT_DRAWN = ("two_threads", "million_threads")
+_DRAWN = frozenset(ALL_LIBRARIES) - {"rankmeter", "two_threads", "million_threads"}
 _BAR_HEIGHT = 0.8
 
 
@@ -62,10 +72,13 @@ def draw(results: dict[str, Any], path: Path) -> None:
     bars, ticks = _lay_out(tracks)
     if not bars:
         raise ValueError("nothing to draw: no track has rankmeter and another library")
-    labels = {name: row["label"] for track in tracks for name, row in track["libraries"].items()}
-    ours = labels.pop("rankmeter")
-    for name in _NOT_DRAWN:
-        labels.pop(name, None)
+    labels = {
+        name: row["label"]
+        for track in tracks
+        for name, row in track["libraries"].items()
+        if name in _DRAWN
+    }
+    ours = tracks[0]["libraries"]["rankmeter"]["label"]
     colours = dict(zip(labels, _COLOURS, strict=False))
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(9, 1.5 + 0.22 * bars[-1].position), layout="constrained")
@@ -98,9 +111,11 @@ def _lay_out(tracks: list[dict[str, Any]]) -> tuple[list[Bar], dict[float, str]]
     ticks: dict[float, str] = {}
     position = 0
     for track in tracks:
-        ratios = {name: row["times_rankmeter"] for name, row in track["libraries"].items()}
-        for name in ("rankmeter", *_NOT_DRAWN):
-            ratios.pop(name, None)
+        ratios = {
+            name: row["times_rankmeter"]
+            for name, row in track["libraries"].items()
+            if name in _DRAWN
+        }
         if not ratios:
             continue
         bars += (Bar(position + n, name, ratio) for n, (name, ratio) in enumerate(ratios.items()))

@@ -22,6 +22,14 @@ class CompareShape(NamedTuple):
     not_relevant: int
     draws: int
 
+    @property
+    def text(self) -> str:
+        """Say how much of what there is."""
+        return (
+            f"two runs of {self.queries:,} queries × {self.depth:,} scored documents, "
+            f"{self.draws:,} random signs of each difference"
+        )
+
 
 class CompareInput(NamedTuple):
     """What a library is handed."""

@@ -42,6 +42,20 @@ class Shape(NamedTuple):
     not_relevant: int
     cut: int | None = None
 
+    @property
+    def text(self) -> str:
+        """Say how much of what there is."""
+        documents = {
+            "scored": "scored documents",
+            "float64": "documents scored by numpy's float64",
+            "float32": "documents scored by numpy's float32",
+        }.get(self.kind, "ids in rank order")
+        calls = ", one call each" if self.kind == "one by one" else ""
+        return (
+            f"{self.queries:,} queries{calls} × {self.cut or self.depth:,} {documents}, "
+            f"{self.relevant} relevant + {self.not_relevant} judged not"
+        )
+
 
 class TrackInput(NamedTuple):
     """What a library is handed. The run is in ``scored`` or in ``ranked``; the other one is empty.

@@ -21,6 +21,24 @@ class FileShape(NamedTuple):
     relevant: int
     not_relevant: int
 
+    @property
+    def text(self) -> str:
+        """Say how much of what there is, and what is done with it."""
+        lines = {
+            "files": "lines of a run",
+            "prepared": "lines of a run, by an Evaluator of a dict",
+            "command": "lines of a run, by a command and its whole process",
+            "everything": "lines of a run, by a command on all cores and its whole process",
+            "gzip": "lines of a run, compressed",
+            "qrels": "judgments, read and nothing else",
+            "pyarrow": "rows of a pyarrow table",
+            "polars": "rows of a polars frame",
+        }[self.kind]
+        return (
+            f"{self.queries:,} queries × {self.depth:,} {lines}, "
+            f"{self.relevant} relevant + {self.not_relevant} judged not"
+        )
+
 
 class FileInput(NamedTuple):
     """What a library is handed. Of judgments alone, the run is empty.

@@ -23,6 +23,12 @@ class FusionShape(NamedTuple):
     depth: int
     pool: int
 
+    @property
+    def text(self) -> str:
+        """Say how much of what there is."""
+        weights = f"{len(GRID)} weights of " if self.kind == "sweep" else ""
+        return f"{weights}two runs of {self.queries:,} × {self.depth:,} scored documents"
+
 
 class FusionInput(NamedTuple):
     """What a library is handed."""

@@ -83,11 +83,17 @@ def _measure_speed(
     rows: dict[str, dict[str, Any]] = {}
     with ExitStack() as stack:
         # Fresh ones for each track: memory that was used before is laid out worse.
-        workers = {name: stack.enter_context(closing(WorkerProcess(name))) for name in libraries}
-        for name, worker in workers.items():
-            loaded = worker.ask("load", track=track.name, quick=quick)
-            rows[name] = {"label": worker.label, **loaded, "seconds": [], "floor_seconds": []}
-        check_means({name: row["means"] for name, row in rows.items()})
+        workers: dict[str, WorkerProcess] = {}
+        takes_part = "rankmeter" in libraries
+        others = track.beside("times the track", "times the same in") if takes_part else ()
+        for name in (*libraries, *others):
+            library, input_of = ("rankmeter", name) if name in others else (name, track.name)
+            workers[name] = worker = stack.enter_context(closing(WorkerProcess(library)))
+            loaded = worker.ask("load", track=input_of, quick=quick)
+            label = f"{worker.label}, {name}" if name in others else worker.label
+            rows[name] = {"label": label, **loaded, "seconds": [], "floor_seconds": []}
+        comparable = {*libraries, *track.beside("times the same in")}
+        check_means({name: row["means"] for name, row in rows.items() if name in comparable})
         for _ in range(rounds):
             for name, worker in workers.items():
                 for kind, seconds in worker.ask("sample").items():

@@ -63,11 +63,8 @@ def _ratio(goal: Goal, name: str, tracks: dict[str, Any]) -> float | None:
     times_floor: float = rows["rankmeter"]["times_floor"]
     if goal.aspect == "times the floor":
         return times_floor
-    if goal.aspect == "times the track":
-        other = tracks.get(goal.other, {}).get("libraries", {}).get("rankmeter")
-        # Tracks are measured minutes apart. What the machine did meanwhile cancels out in
-        # multiples of the floor, which is the same work on both.
-        return times_floor / other["times_floor"] if other else None
+    if goal.aspect in ("times the track", "times the same in"):
+        return _median_ratio(rows["rankmeter"]["seconds"], rows[goal.other]["seconds"])
     if goal.aspect == "times the time a query of":
         # The floor would not do: it is slower on a file that no cache holds.
         other_track = tracks.get(goal.other)

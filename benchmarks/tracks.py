@@ -10,13 +10,16 @@ from benchmarks.comparisons import CompareShape
 from benchmarks.data import Shape
 from benchmarks.drop_in import MEASURES
 from benchmarks.files import FileShape
-from benchmarks.fusions import GRID, FusionShape
+from benchmarks.fusions import FusionShape
+
+AnyShape = Shape | ArrayShape | FileShape | FusionShape | CompareShape
 
 Aspect = Literal[
     "times as fast as",
     "times as fast with",
     "times the floor",
-    "times the track",
+    "times the track",  # which is measured in the same rounds
+    "times the same in",  # a track of the same content: its values must be equal, too
     "times the time a query of",
 ]
 
@@ -85,73 +88,29 @@ class Track:
     name: str
     title: str
     floor: str
-    shape: Shape | ArrayShape | FileShape | FusionShape | CompareShape
+    shape: AnyShape
     metrics: tuple[str, ...] = WHOLE_RANKING
     goals: tuple[Goal, ...] = ()
     libraries: tuple[str, ...] = EVERY_LIBRARY
     timed_by: Literal["run", "query"] = "run"
     needs: tuple[str, ...] = ()  # modules, for the input
 
-    def shape_for(
-        self, *, quick: bool
-    ) -> Shape | ArrayShape | FileShape | FusionShape | CompareShape:
+    def beside(self, *aspects: Aspect) -> tuple[str, ...]:
+        """Return the names of the tracks that the goals of these aspects compare this one with."""
+        return tuple(goal.other for goal in self.goals if goal.aspect in aspects)
+
+    def shape_for(self, *, quick: bool) -> AnyShape:
         """Return the shape, with fewer queries for a quick run."""
         if not quick:
             return self.shape
         queries = max(SMALLEST_QUICK_QUERIES, self.shape.queries // QUICK_SHARE)
-        return self.shape._replace(queries=queries)
+        return self.shape._replace(queries=min(queries, self.shape.queries))
 
     def describe(self, *, quick: bool) -> str:
         """Return one line that says what is computed on what."""
-        shape = self.shape_for(quick=quick)
-        if isinstance(shape, FusionShape):
-            runs = f"two runs of {shape.queries:,} × {shape.depth:,} scored documents"
-            if shape.kind == "sweep":
-                return f"{self.title}: {', '.join(self.metrics)} of {len(GRID)} weights of {runs}"
-            return f"{self.title}: {runs}"
-        if isinstance(shape, ArrayShape):
-            of_what = {
-                "structured": "int64 ids that differ in their upper bits, with judgments",
-                "scores": "float32 scores with int64 labels",
-                "catalogue": "float32 scores with compressed judgments",
-                "rankings": "int64 ids in rank order with compressed judgments",
-            }[shape.kind]
-            return (
-                f"{self.title}: {', '.join(self.metrics)}; {shape.queries:,} × {shape.depth:,} "
-                f"{of_what}, some {shape.judged} relevant a row"
-            )
-        if isinstance(shape, FileShape):
-            lines = {
-                "files": "lines of a run",
-                "prepared": "lines of a run, by an Evaluator of a dict",
-                "command": "lines of a run, by a command and its whole process",
-                "everything": "lines of a run, by a command on all cores and its whole process",
-                "gzip": "lines of a run, compressed",
-                "qrels": "judgments, read and nothing else",
-                "pyarrow": "rows of a pyarrow table",
-                "polars": "rows of a polars frame",
-            }[shape.kind]
-            return (
-                f"{self.title}: {', '.join(self.metrics)}; {shape.queries:,} queries × "
-                f"{shape.depth:,} {lines}, {shape.relevant} relevant + "
-                f"{shape.not_relevant} judged not"
-            )
-        if isinstance(shape, CompareShape):
-            return (
-                f"{self.title}: {', '.join(self.metrics)}; two runs of {shape.queries:,} queries × "
-                f"{shape.depth:,} scored documents, {shape.draws:,} random signs of each difference"
-            )
-        kind, queries, depth, relevant, not_relevant, cut = shape
-        calls = ", one call each" if kind == "one by one" else ""
-        documents = {
-            "scored": "scored documents",
-            "float64": "documents scored by numpy's float64",
-            "float32": "documents scored by numpy's float32",
-        }.get(kind, "ids in rank order")
-        return (
-            f"{self.title}: {', '.join(self.metrics)}; {queries:,} queries{calls} × "
-            f"{cut or depth:,} {documents}, {relevant} relevant + {not_relevant} judged not"
-        )
+        metrics = ", ".join(self.metrics)
+        what = "; ".join(filter(None, (metrics, self.shape_for(quick=quick).text)))
+        return f"{self.title}: {what}"
 
 
 SUM_SCORES = "for d in run.values(): sum(d.values())"
