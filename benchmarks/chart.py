@@ -50,7 +50,12 @@ _STYLE: Any = {
 }
 # One bar a track says enough; the depths are compared in the report.
 _LEFT_OUT = ("lists-top10-depth100", "lists-top10-depth10000", "small-call", "table-polars")
-_DRAWN = frozenset(ALL_LIBRARIES) - {"rankmeter", "two_threads", "million_threads"}
+_DRAWN = frozenset(ALL_LIBRARIES) - {
+    "rankmeter",
+    "two_threads",
+    "million_threads",
+    "with_collector",
+}
 _BAR_HEIGHT = 0.8
 
 

@@ -4,17 +4,22 @@ Ids look like those of a real collection. The judgments and the run hold differe
 for the same id, as they do when they are read from two files: a library that compared objects
 instead of characters would gain nothing here.
 
-Where the objects lie in memory changes the time of a loop over them by a factor of two. Everything
-is therefore drawn into arrays first, and the objects are then made in the order in which reading
-a file makes them, with nothing else allocated in between.
+Where the objects lie in memory changes the time of a loop over them several times over. Everything
+is therefore drawn into arrays first, and the objects are then made with nothing else allocated in
+between, in the order of the layout: as reading a file makes them, which is the kindest one; or all
+ids before, in the random order of a collection, as a search in memory has them; or as read, and
+then put into dicts in another order.
 """
 
 from __future__ import annotations
 
 import random
 from array import array
+from collections import OrderedDict, UserDict, defaultdict
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple
+from functools import partial
+from itertools import chain
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,18 +27,81 @@ SEED = 20240607
 COLLECTION_SIZE = 8_000_000
 SHARE_OF_JUDGED_RETRIEVED = 0.8
 
-Kind = Literal["scored", "float64", "float32", "ranked", "one by one"]
+Kind = Literal[
+    "scored",
+    "float64",
+    "float32",
+    "int64",
+    "tensor",
+    "defaultdict",
+    "OrderedDict",
+    "UserDict",
+    "bytes-ids",
+    "numpy-str-ids",
+    "numpy-int64-ids",
+    "tuple-ids",
+    "prepared",
+    "preparing",
+    "ranked",
+    "one by one",
+    "array",
+]
+Layout = Literal["as read", "shared", "shuffled"]
 
-# What scores are: of Python, or the scalars that an array of numpy is made of.
-SCORE_TYPES: dict[str, Callable[[float], float]] = {
-    "scored": float,
-    "float64": np.float64,
-    "float32": np.float32,  # type: ignore[dict-item]
+LAYOUTS: dict[Layout, str] = {
+    "as read": "",
+    "shared": ", whose ids are the objects of one list in random order",
+    "shuffled": ", in another order than the objects were made in",
+}
+
+
+def query_id(number: int) -> str:
+    """Return the id of the query of this number."""
+    return f"q{number}"
+
+
+def document_id(number: int) -> str:
+    """Return the id of the document of this number."""
+    return f"d{number:07d}"
+
+
+def _tensor(score: float) -> Any:
+    import torch  # not every track needs it
+
+    return torch.tensor(score)
+
+
+class Types(NamedTuple):
+    """What ids, scores and the mapping of a query are made by."""
+
+    text: str = "scored documents"
+    document: Callable[[int], Any] = document_id
+    score: Callable[[float], Any] = float
+    mapping: Callable[[dict[Any, Any]], Any] = dict
+
+
+TYPES: dict[Kind, Types] = {
+    "scored": Types(),
+    "prepared": Types(),
+    "float64": Types("documents scored by numpy's float64", score=np.float64),
+    "float32": Types("documents scored by numpy's float32", score=np.float32),
+    "int64": Types("documents scored by numpy's int64", score=lambda x: np.int64(10_000 * x)),
+    "tensor": Types("documents scored by tensors", score=_tensor),
+    "defaultdict": Types("documents in a defaultdict", mapping=partial(defaultdict, float)),
+    "OrderedDict": Types("documents in an OrderedDict", mapping=OrderedDict),
+    "UserDict": Types("documents in a UserDict", mapping=UserDict),
+    "bytes-ids": Types("documents named by bytes", lambda n: document_id(n).encode()),
+    "numpy-str-ids": Types("documents named by numpy's str_", lambda n: np.str_(document_id(n))),
+    "numpy-int64-ids": Types("documents named by numpy's int64", np.int64),
+    "tuple-ids": Types("documents named by tuples", lambda n: ("made-up", document_id(n))),
 }
 
 
 class Shape(NamedTuple):
-    """How much there is of everything. Lists are cut at ``cut`` when they have all been made."""
+    """How much there is of everything. Lists are cut at ``cut`` when they have all been made.
+
+    For each query of the run there are ``others`` that are judged only.
+    """
 
     kind: Kind
     queries: int
@@ -41,53 +109,87 @@ class Shape(NamedTuple):
     relevant: int
     not_relevant: int
     cut: int | None = None
+    layout: Layout = "as read"
+    others: int = 0
 
     @property
     def text(self) -> str:
         """Say how much of what there is."""
-        documents = {
-            "scored": "scored documents",
-            "float64": "documents scored by numpy's float64",
-            "float32": "documents scored by numpy's float32",
-        }.get(self.kind, "ids in rank order")
-        calls = ", one call each" if self.kind == "one by one" else ""
+        judged = f"{self.relevant} relevant + {self.not_relevant} judged not"
+        if self.kind == "preparing":
+            return f"an Evaluator of {self.queries:,} queries, {judged}"
+        calls = ", one call each" if self.kind in ONE_CALL_EACH else ""
+        documents = TYPES[self.kind].text if self.kind in TYPES else "ids in rank order"
+        others = f", {self.others * self.queries:,} queries more judged" if self.others else ""
         return (
-            f"{self.queries:,} queries{calls} × {self.cut or self.depth:,} {documents}, "
-            f"{self.relevant} relevant + {self.not_relevant} judged not"
+            f"{self.queries:,} queries{calls} × {self.cut or self.depth:,} {documents}"
+            f"{LAYOUTS[self.layout]}, {judged}{others}"
         )
 
 
 class TrackInput(NamedTuple):
     """What a library is handed. The run is in ``scored`` or in ``ranked``; the other one is empty.
 
-    ``one_by_one`` asks for one call a query instead of one call for all of them.
+    Some kinds ask for one call a query instead of one call for all of them.
     """
 
     metrics: tuple[str, ...]
-    qrels: dict[str, dict[str, int]]
-    scored: dict[str, dict[str, float]]
-    ranked: dict[str, list[str]]
-    one_by_one: bool
+    qrels: dict[str, dict[Any, int]]
+    scored: dict[str, dict[Any, float]]
+    ranked: dict[str, Any]
+    kind: Kind
+
+
+ONE_CALL_EACH = ("one by one", "array")
 
 
 def make_track_input(shape: Shape, metrics: tuple[str, ...]) -> TrackInput:
     """Draw judgments and a run of this shape, always the same for the same shape."""
-    track_input = TrackInput(metrics, {}, {}, {}, one_by_one=shape.kind == "one by one")
-    for query, (retrieved, scores, judged, grades) in enumerate(list(draw(shape))):
-        track_input.qrels[query_id(query)] = {
-            document_id(document): grade for document, grade in zip(judged, grades, strict=True)
-        }
-        if shape.kind in SCORE_TYPES:
-            make = SCORE_TYPES[shape.kind]
-            track_input.scored[query_id(query)] = {
-                document_id(document): make(score)
-                for document, score in zip(retrieved, scores, strict=True)
+    track_input = TrackInput(metrics, {}, {}, {}, shape.kind)
+    types = TYPES.get(shape.kind, Types())
+    drawn = list(draw(shape))
+    name = _in_random_order(drawn) if shape.layout == "shared" else types.document
+    for query, (retrieved, scores, judged, grades) in enumerate(drawn):
+        if shape.kind == "array":
+            ids = np.array(retrieved, np.int64)
+            track_input.ranked[query_id(query)] = ids
+            # As the library that it is compared with knows no grades.
+            track_input.qrels[query_id(query)] = {
+                document: min(grade, 1) for document, grade in zip(judged, grades, strict=True)
             }
-        else:
+            continue
+        track_input.qrels[query_id(query)] = {
+            types.document(document): grade for document, grade in zip(judged, grades, strict=True)
+        }
+        if shape.kind in TYPES:
+            track_input.scored[query_id(query)] = types.mapping(
+                {
+                    name(document): types.score(score)
+                    for document, score in zip(retrieved, scores, strict=True)
+                }
+            )
+        elif shape.kind != "preparing":
             track_input.ranked[query_id(query)] = [document_id(d) for d in retrieved]
-    for ids in track_input.ranked.values():
-        del ids[shape.cut or shape.depth :]
+    rng = random.Random(SEED)
+    if shape.layout == "shuffled":
+        for query, ranking in track_input.scored.items():
+            documents = list(ranking.items())
+            rng.shuffle(documents)
+            track_input.scored[query] = dict(documents)
+    for query in range(shape.queries, shape.queries * (1 + shape.others)):
+        judged = rng.sample(range(COLLECTION_SIZE), shape.relevant + shape.not_relevant)
+        track_input.qrels[query_id(query)] = dict.fromkeys(map(document_id, judged), 1)
+    if shape.cut:
+        for ids in track_input.ranked.values():
+            del ids[shape.cut :]
     return track_input
+
+
+def _in_random_order(drawn: list[DrawnQuery]) -> Callable[[int], str]:
+    """Make the ids of all that is retrieved in random order, and return what finds one."""
+    collection = sorted(set(chain.from_iterable(query.retrieved for query in drawn)))
+    random.Random(SEED).shuffle(collection)
+    return {document: document_id(document) for document in collection}.__getitem__
 
 
 def deepest_rank(metrics: tuple[str, ...]) -> int | None:
@@ -118,7 +220,7 @@ def draw(shape: Shape) -> Iterator[DrawnQuery]:
         rng.shuffle(grades)
         yield DrawnQuery(
             array("l", retrieved),
-            array("d", _scores(shape.depth, rng) if shape.kind in SCORE_TYPES else ()),
+            array("d", _scores(shape.depth, rng) if shape.kind in TYPES else ()),
             array("l", judged),
             array("l", grades),
         )
@@ -131,13 +233,3 @@ def _scores(depth: int, rng: random.Random) -> Iterator[float]:
     for _ in range(depth):
         score -= rng.uniform(0.001, 0.02)
         yield score
-
-
-def query_id(number: int) -> str:
-    """Return the id of the query of this number."""
-    return f"q{number}"
-
-
-def document_id(number: int) -> str:
-    """Return the id of the document of this number."""
-    return f"d{number:07d}"

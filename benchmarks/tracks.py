@@ -7,7 +7,7 @@ from typing import Literal
 
 from benchmarks.arrays import ArrayShape
 from benchmarks.comparisons import CompareShape
-from benchmarks.data import Shape
+from benchmarks.data import Kind, Shape
 from benchmarks.drop_in import MEASURES
 from benchmarks.files import FileShape
 from benchmarks.fusions import FusionShape
@@ -42,6 +42,8 @@ ALL_LIBRARIES = (
     *EVERY_LIBRARY,
     "two_threads",
     "million_threads",
+    "with_collector",
+    "ir_eval_numba",
     "sklearn",
     "torchmetrics",
     "torch_topk",
@@ -130,17 +132,61 @@ ROOM_FOR_NOISE = 1.2
 MILLION_LINES = "million-lines"
 DRAWS = 2_000
 
-NUMPY_SCORES: tuple[tuple[Literal["float64", "float32"], float], ...] = (
-    ("float64", 1.5),
-    ("float32", 8),
-)
+# Against the plain dict, and against pytrec_eval where that takes such a run.
+TYPE_GOALS: dict[Kind, tuple[Goal, ...]] = {
+    "float64": (Goal("times the same in", 1.5, "dict"), Goal("times as fast as", 8, "pytrec_eval")),
+    "float32": (Goal("times the same in", 6, "dict"),),
+    "int64": (Goal("times the same in", 6, "dict"),),
+    "tensor": (Goal("times the same in", 6, "dict"),),
+    "defaultdict": (
+        Goal("times the same in", 1.3, "dict"),
+        Goal("times as fast as", 1, "pytrec_eval"),
+    ),
+    "OrderedDict": (
+        Goal("times the same in", 3, "dict"),
+        Goal("times as fast as", 1, "pytrec_eval"),
+    ),
+    "UserDict": (Goal("times the same in", 6, "dict"),),
+    "bytes-ids": (Goal("times the same in", 6, "dict"),),
+    "numpy-str-ids": (
+        Goal("times the same in", 6, "dict"),
+        Goal("times as fast as", 1, "pytrec_eval"),
+    ),
+    "numpy-int64-ids": (Goal("times the same in", 6, "dict"),),
+    "tuple-ids": (Goal("times the same in", 6, "dict"),),
+}
+
+DICT = Shape("scored", queries=1_000, depth=1_000, relevant=5, not_relevant=5)
+MANY = DICT._replace(queries=10_000, depth=100)
+PREPARED = Shape("prepared", queries=100, depth=100, relevant=5, not_relevant=5)
 
 SPEED_TRACKS = (
     Track(
-        name="dict",
-        title="dict",
+        name="dict-shared",
+        title="dict, ids of one list",
         floor=SUM_SCORES,
-        shape=Shape("scored", queries=1_000, depth=1_000, relevant=5, not_relevant=5),
+        shape=DICT._replace(layout="shared"),
+        goals=(
+            Goal("times as fast as", 35, "pytrec_eval"),
+            Goal("times the floor", 1.5),
+        ),
+    ),
+    Track(
+        name="dict-shuffled",
+        title="dict, in another order",
+        floor=SUM_SCORES,
+        shape=DICT._replace(layout="shuffled"),
+        goals=(
+            Goal("times as fast as", 25, "pytrec_eval"),
+            Goal("times the floor", 1.5),
+        ),
+        libraries=("rankmeter", "pytrec_eval"),
+    ),
+    Track(
+        name="dict",
+        title="dict, as read",
+        floor=SUM_SCORES,
+        shape=DICT,
         goals=(
             Goal("times as fast as", 25, "pytrec_eval"),
             Goal("times the floor", 1.6),
@@ -148,22 +194,30 @@ SPEED_TRACKS = (
     ),
     *(
         Track(
-            name=f"dict-{kind}",
-            title=f"dict, scores of {kind}",
+            name=f"types-{kind}",
+            title=f"types, {kind}",
             floor=SUM_SCORES,
-            shape=Shape(kind, queries=1_000, depth=1_000, relevant=5, not_relevant=5),
-            goals=(Goal("times the track", limit, "dict"),),
-            # pytrec_eval takes no float32
-            libraries=("rankmeter", "pytrec_eval") if kind == "float64" else ("rankmeter",),
-            needs=("numpy",),
+            shape=DICT._replace(kind=kind),
+            goals=goals,
+            libraries=("rankmeter", *(goal.other for goal in goals if goal.other != "dict")),
+            needs=("torch",) if kind == "tensor" else ("numpy",),
         )
-        for kind, limit in NUMPY_SCORES
+        for kind, goals in TYPE_GOALS.items()
+    ),
+    Track(
+        name="drop-in-shared",
+        title="drop-in for pytrec_eval, ids of one list",
+        floor=SUM_SCORES,
+        shape=DICT._replace(layout="shared"),
+        metrics=MEASURES,
+        goals=(Goal("times as fast as", 25, "pytrec_eval"),),
+        libraries=("rankmeter", "pytrec_eval"),
     ),
     Track(
         name="drop-in",
         title="drop-in for pytrec_eval",
         floor=SUM_SCORES,
-        shape=Shape("scored", queries=1_000, depth=1_000, relevant=5, not_relevant=5),
+        shape=DICT,
         metrics=MEASURES,
         goals=(Goal("times as fast as", 15, "pytrec_eval"),),
         libraries=("rankmeter", "pytrec_eval"),
@@ -172,20 +226,31 @@ SPEED_TRACKS = (
         name="sixty-metrics",
         title="dict, sixty metrics",
         floor=SUM_SCORES,
-        shape=Shape("scored", queries=1_000, depth=1_000, relevant=5, not_relevant=5),
+        shape=DICT,
         metrics=SIXTY,
         goals=(Goal("times the track", 2.0, "dict"),),
         libraries=("rankmeter",),
     ),
     Track(
-        name="shallow",
-        title="dict, shallow",
+        name="dict-many",
+        title="dict, many queries, as read",
         floor=SUM_SCORES,
-        shape=Shape("scored", queries=10_000, depth=100, relevant=5, not_relevant=5),
+        shape=MANY,
         goals=(
             Goal("times as fast as", 12, "pytrec_eval"),
-            Goal("times the floor", 2.0),
+            Goal("times the floor", 2.2),
         ),
+    ),
+    Track(
+        name="dict-many-shared",
+        title="dict, many queries, ids of one list",
+        floor=SUM_SCORES,
+        shape=MANY._replace(layout="shared"),
+        goals=(
+            Goal("times as fast as", 12, "pytrec_eval"),
+            Goal("times the floor", 2.2),
+        ),
+        libraries=("rankmeter", "pytrec_eval"),
     ),
     Track(
         name="deep-pool",
@@ -229,6 +294,44 @@ SPEED_TRACKS = (
         ),
         libraries=("rankmeter", "plain_python"),
         timed_by="query",
+    ),
+    Track(
+        name="array-one",
+        title="one query as an array",
+        floor="for ranked in run.values(): ranked.sum()",
+        shape=Shape("array", queries=100, depth=100, relevant=5, not_relevant=0),
+        metrics=("ndcg@10",),
+        goals=(Goal("times as fast as", 1, "ir_eval_numba"),),
+        libraries=("rankmeter", "ir_eval_numba"),
+        timed_by="query",
+        needs=("numpy",),
+    ),
+    Track(
+        name="prepared",
+        title="an Evaluator made before",
+        floor=SUM_SCORES,
+        shape=PREPARED._replace(others=2_000),
+        goals=(
+            Goal("times the same in", ROOM_FOR_NOISE, "prepared-few"),
+            Goal("times as fast as", 5, "pytrec_eval"),
+        ),
+        libraries=("rankmeter", "pytrec_eval"),
+    ),
+    Track(
+        name="prepared-few",
+        title="an Evaluator of few queries made before",
+        floor=SUM_SCORES,
+        shape=PREPARED,
+        goals=(Goal("times as fast as", 5, "pytrec_eval"),),
+        libraries=("rankmeter", "pytrec_eval"),
+    ),
+    Track(
+        name="preparing",
+        title="preparing",
+        floor="for grades in qrels.values(): sum(grades.values())",
+        shape=Shape("preparing", queries=200_000, depth=1, relevant=1, not_relevant=0),
+        goals=(Goal("times as fast with", 0.83, "with_collector"),),
+        libraries=("rankmeter", "with_collector", "pytrec_eval"),
     ),
     Track(
         name="scores",

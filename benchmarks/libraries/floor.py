@@ -39,11 +39,17 @@ def evaluate(prepared: tuple[AnyInput, int | None]) -> None:
         else:
             scores.max()
         return
-    (_, qrels, scored, ranked, one_by_one), deepest = prepared
-    if scored:
+    (_, qrels, scored, ranked, kind), deepest = prepared
+    if kind == "preparing":
+        for grades in qrels.values():
+            sum(grades.values())
+    elif scored:
         for scores in scored.values():
             sum(scores.values())
-    elif one_by_one:
+    elif kind == "array":
+        for ids in ranked.values():
+            ids.sum()
+    elif kind == "one by one":
         for query, ids in ranked.items():
             grades = qrels[query]
             [grades.get(document) for document in ids]

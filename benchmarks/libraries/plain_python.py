@@ -6,7 +6,7 @@ import platform
 from collections.abc import Iterable
 from math import fsum, log2
 
-from benchmarks.data import TrackInput, deepest_rank
+from benchmarks.data import ONE_CALL_EACH, TrackInput, deepest_rank
 
 label = f"plain Python {platform.python_version()}"
 
@@ -16,8 +16,8 @@ def prepare(track_input: TrackInput) -> tuple[TrackInput, int | None]:
 
 
 def evaluate(prepared: tuple[TrackInput, int | None]) -> dict[str, float] | list[float]:
-    (metrics, qrels, scored, ranked, one_by_one), deepest = prepared
-    if one_by_one:
+    (metrics, qrels, scored, ranked, kind), deepest = prepared
+    if kind in ONE_CALL_EACH:
         return [ndcg_at_10(ids, qrels[query]) for query, ids in ranked.items()]
     rows = []
     for query, judged in qrels.items():

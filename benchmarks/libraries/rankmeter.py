@@ -6,12 +6,13 @@ import json
 import subprocess
 import sys
 from importlib.metadata import version
+from typing import Any
 
 import rankmeter
 from benchmarks import drop_in
 from benchmarks.arrays import ArrayInput
 from benchmarks.comparisons import CompareInput, named
-from benchmarks.data import TrackInput
+from benchmarks.data import ONE_CALL_EACH, TrackInput
 from benchmarks.files import FileInput
 from benchmarks.fusions import GRID, WEIGHTS, FusionInput
 from benchmarks.libraries import AnyInput
@@ -20,11 +21,14 @@ from rankmeter.compat import pytrec_eval
 label = f"rankmeter {version('rankmeter')}"
 
 
-def prepare(track_input: AnyInput) -> AnyInput:
+def prepare(track_input: AnyInput) -> Any:
+    if isinstance(track_input, TrackInput) and track_input.kind == "prepared":
+        evaluator = rankmeter.Evaluator(track_input.qrels, track_input.metrics)
+        return track_input._replace(qrels=evaluator)
     return track_input
 
 
-def evaluate(prepared: AnyInput) -> dict[str, float] | list[float] | drop_in.PerQuery:
+def evaluate(prepared: Any) -> dict[str, float] | list[float] | drop_in.PerQuery:
     if isinstance(prepared, FusionInput):
         return _fuse(prepared)
     if isinstance(prepared, CompareInput):
@@ -34,7 +38,12 @@ def evaluate(prepared: AnyInput) -> dict[str, float] | list[float] | drop_in.Per
     if prepared.metrics == drop_in.MEASURES:
         return drop_in.evaluate(pytrec_eval, prepared)
     qrels = prepared.qrels
-    if prepared.one_by_one:
+    if prepared.kind == "prepared":
+        return qrels.evaluate(prepared.scored, missing="skip").mean
+    if prepared.kind == "preparing":
+        rankmeter.Evaluator(qrels, prepared.metrics)
+        return {}
+    if prepared.kind in ONE_CALL_EACH:
         ndcg_at_k = rankmeter.ndcg_at_k
         return [ndcg_at_k(ranked, qrels[query]) for query, ranked in prepared.ranked.items()]
     return rankmeter.evaluate(qrels, prepared.scored or prepared.ranked, prepared.metrics).mean
