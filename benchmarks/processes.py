@@ -19,6 +19,7 @@ ENVIRONMENT = {
     "NUMBA_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
+    "POLARS_MAX_THREADS": "1",
 }
 
 

@@ -10,6 +10,8 @@ from benchmarks.comparisons import CompareShape
 from benchmarks.data import Kind, Shape
 from benchmarks.drop_in import MEASURES
 from benchmarks.files import FileShape
+from benchmarks.files import Kind as FileKind
+from benchmarks.files import Layout as FileLayout
 from benchmarks.fusions import FusionShape
 
 AnyShape = Shape | ArrayShape | FileShape | FusionShape | CompareShape
@@ -43,6 +45,8 @@ ALL_LIBRARIES = (
     "two_threads",
     "million_threads",
     "with_collector",
+    "duckdb",
+    "polars",
     "ir_eval_numba",
     "sklearn",
     "torchmetrics",
@@ -158,6 +162,13 @@ TYPE_GOALS: dict[Kind, tuple[Goal, ...]] = {
 
 DICT = Shape("scored", queries=1_000, depth=1_000, relevant=5, not_relevant=5)
 MANY = DICT._replace(queries=10_000, depth=100)
+FILES = FileShape("files", queries=2_000, depth=1_000, relevant=5, not_relevant=5)
+TABLE = FILES._replace(kind="pyarrow")
+INTEGERS = TABLE._replace(ids="integers")
+TABLE_THREADS = Goal("times as fast with", 1.54, "two_threads")
+FRAMES: tuple[FileKind, ...] = ("polars", "pandas")
+# How a query comes back, and how much more that may cost than one that does not.
+REORDERED: tuple[tuple[FileLayout, float], ...] = (("shards", 2), ("shuffled", 5))
 PREPARED = Shape("prepared", queries=100, depth=100, relevant=5, not_relevant=5)
 
 SPEED_TRACKS = (
@@ -426,7 +437,7 @@ SPEED_TRACKS = (
         name="files",
         title="files",
         floor=COUNT_LINES,
-        shape=FileShape("command", queries=2_000, depth=1_000, relevant=5, not_relevant=5),
+        shape=FILES._replace(kind="command"),
         goals=(
             Goal("times as fast as", 25, "trec_eval"),
             Goal("times as fast as", 40, "trec_eval", who="two_threads"),
@@ -438,7 +449,7 @@ SPEED_TRACKS = (
         name="everything",
         title="files, all measures of trec_eval",
         floor=COUNT_LINES,
-        shape=FileShape("everything", queries=2_000, depth=1_000, relevant=5, not_relevant=5),
+        shape=FILES._replace(kind="everything"),
         metrics=("all_trec",),
         goals=(Goal("times as fast as", 20, "trec_eval"),),
         libraries=("rankmeter", "trec_eval"),
@@ -447,7 +458,7 @@ SPEED_TRACKS = (
         name="files-in-process",
         title="files, in process",
         floor=COUNT_LINES,
-        shape=FileShape("files", queries=2_000, depth=1_000, relevant=5, not_relevant=5),
+        shape=FILES,
         goals=(
             Goal("times as fast as", 100, "ir_measures"),
             Goal("times as fast as", 50, "ranx"),
@@ -458,7 +469,7 @@ SPEED_TRACKS = (
         name="files-prepared",
         title="files, by an Evaluator of a dict",
         floor=COUNT_LINES,
-        shape=FileShape("prepared", queries=2_000, depth=1_000, relevant=5, not_relevant=5),
+        shape=FILES._replace(kind="prepared"),
         goals=(Goal("times the track", ROOM_FOR_NOISE, "files-in-process"),),
         libraries=("rankmeter",),
     ),
@@ -466,30 +477,120 @@ SPEED_TRACKS = (
         name="files-gzip",
         title="files, compressed",
         floor="while file.read(1 << 20): pass",
-        shape=FileShape("gzip", queries=2_000, depth=1_000, relevant=5, not_relevant=5),
+        shape=FILES._replace(kind="gzip"),
         goals=(Goal("times the floor", 1.3),),
         libraries=("rankmeter", "two_threads"),
+    ),
+    *(
+        Track(
+            name=f"file-{layout}",
+            title=f"files, {layout}",
+            floor=COUNT_LINES,
+            shape=FILES._replace(layout=layout),
+            goals=(
+                Goal("times the same in", limit, "files-in-process"),
+                Goal("times as fast as", 1, "pytrec_eval"),
+            ),
+            libraries=("rankmeter", "pytrec_eval"),
+        )
+        for layout, limit in REORDERED
     ),
     Track(
         name="table",
         title="table",
         floor=COUNT_LINES,
-        shape=FileShape("pyarrow", queries=2_000, depth=1_000, relevant=5, not_relevant=5),
+        shape=TABLE,
         goals=(
             Goal("times the track", 1, "files-in-process"),
             Goal("times as fast as", 30, "ir_measures"),
+            TABLE_THREADS,
         ),
-        libraries=("rankmeter", "two_threads", "ir_measures"),
+        libraries=("rankmeter", "two_threads", "ir_measures", "duckdb", "polars"),
         needs=("pyarrow", "pandas"),
     ),
+    *(
+        Track(
+            name=f"table-{layout}",
+            title=f"table, {layout}",
+            floor=COUNT_LINES,
+            shape=TABLE._replace(layout=layout),
+            goals=(
+                Goal("times the same in", limit, "table"),
+                Goal("times as fast as", 1.2, "duckdb"),
+            ),
+            libraries=("rankmeter", "duckdb", "polars"),
+            needs=("pyarrow",),
+        )
+        for layout, limit in REORDERED
+    ),
     Track(
-        name="table-polars",
-        title="table of polars",
+        name="integers",
+        title="table, integers",
         floor=COUNT_LINES,
-        shape=FileShape("polars", queries=2_000, depth=1_000, relevant=5, not_relevant=5),
-        goals=(Goal("times the track", 1, "files-in-process"),),
-        libraries=("rankmeter", "two_threads"),
-        needs=("pyarrow", "polars"),
+        shape=INTEGERS,
+        goals=(
+            Goal("times the same in", 0.7, "table"),
+            Goal("times as fast as", 2, "duckdb"),
+        ),
+        libraries=("rankmeter", "duckdb", "polars"),
+        needs=("pyarrow",),
+    ),
+    *(
+        Track(
+            name=f"integers-{layout}",
+            title=f"table, integers, {layout}",
+            floor=COUNT_LINES,
+            shape=INTEGERS._replace(layout=layout),
+            goals=(
+                Goal("times the same in", limit, "integers"),
+                Goal("times as fast as", 1, "duckdb"),
+            ),
+            libraries=("rankmeter", "duckdb", "polars"),
+            needs=("pyarrow",),
+        )
+        for layout, limit in REORDERED
+    ),
+    Track(
+        name="chunks",
+        title="table, chunks",
+        floor=COUNT_LINES,
+        shape=TABLE._replace(layout="chunks"),
+        goals=(Goal("times the same in", 1.5, "table"),),
+        libraries=("rankmeter",),
+        needs=("pyarrow",),
+    ),
+    *(
+        Track(
+            name=f"table-{kind}",
+            title=f"table of {kind}",
+            floor=COUNT_LINES,
+            shape=TABLE._replace(kind=kind),
+            goals=(Goal("times the track", 1, "files-in-process"), TABLE_THREADS),
+            libraries=("rankmeter", "two_threads"),
+            needs=("pyarrow", kind),
+        )
+        for kind in FRAMES
+    ),
+    *(
+        Track(
+            name=f"categories-{kind}",
+            title=f"table of {kind}, categories",
+            floor=COUNT_LINES,
+            shape=TABLE._replace(kind=kind, ids="categories"),
+            goals=(Goal("times the same in", 1, text),),
+            libraries=("rankmeter",),
+            needs=("pyarrow", kind),
+        )
+        for kind, text in (("pyarrow", "table"), *((kind, f"table-{kind}") for kind in FRAMES))
+    ),
+    Track(
+        name="parquet",
+        title="Parquet",
+        floor=COUNT_LINES,
+        shape=TABLE._replace(kind="parquet"),
+        goals=(TABLE_THREADS,),
+        libraries=("rankmeter", "two_threads", "duckdb"),
+        needs=("pyarrow",),
     ),
     Track(
         name="qrels",
