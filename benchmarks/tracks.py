@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchmarks.arrays import ArrayShape
+from benchmarks.arrays import Kind as ArrayKind
 from benchmarks.comparisons import CompareShape
 from benchmarks.data import Kind, Shape
 from benchmarks.drop_in import MEASURES
@@ -47,6 +48,8 @@ ALL_LIBRARIES = (
     "with_collector",
     "duckdb",
     "polars",
+    "rectools",
+    "implicit",
     "ir_eval_numba",
     "sklearn",
     "torchmetrics",
@@ -169,6 +172,15 @@ TABLE_THREADS = Goal("times as fast with", 1.54, "two_threads")
 FRAMES: tuple[FileKind, ...] = ("polars", "pandas")
 # How a query comes back, and how much more that may cost than one that does not.
 REORDERED: tuple[tuple[FileLayout, float], ...] = (("shards", 2), ("shuffled", 5))
+NDCG = ("ndcg@10",)
+SCORES = ArrayShape("scores", queries=128, depth=1_000, judged=100)
+ROW = ArrayShape("scores", queries=1, depth=100_000, judged=10_000)
+MILLION = ROW._replace(depth=1_000_000, judged=100_000)
+GROUPED: tuple[tuple[ArrayKind, tuple[Goal, ...]], ...] = (
+    ("grouped", ()),
+    ("grouped-shuffled", (Goal("times the same in", 4, "scores-grouped"),)),
+    ("grouped-text", (Goal("times the same in", 4, "scores-grouped"),)),
+)
 PREPARED = Shape("prepared", queries=100, depth=100, relevant=5, not_relevant=5)
 
 SPEED_TRACKS = (
@@ -298,7 +310,7 @@ SPEED_TRACKS = (
         title="one query",
         floor=LOOK_UP_ONE,
         shape=Shape("one by one", queries=100, depth=10, relevant=3, not_relevant=2),
-        metrics=("ndcg@10",),
+        metrics=NDCG,
         goals=(
             Goal("times as fast as", 8, "plain_python"),
             Goal("times the floor", 1.0),
@@ -311,7 +323,7 @@ SPEED_TRACKS = (
         title="one query as an array",
         floor="for ranked in run.values(): ranked.sum()",
         shape=Shape("array", queries=100, depth=100, relevant=5, not_relevant=0),
-        metrics=("ndcg@10",),
+        metrics=NDCG,
         goals=(Goal("times as fast as", 1, "ir_eval_numba"),),
         libraries=("rankmeter", "ir_eval_numba"),
         timed_by="query",
@@ -348,13 +360,13 @@ SPEED_TRACKS = (
         name="scores",
         title="scores",
         floor=SUM_ARRAYS,
-        shape=ArrayShape("scores", queries=128, depth=1_000, judged=100),
-        metrics=("ndcg@10",),
+        shape=SCORES,
+        metrics=NDCG,
         goals=(
             Goal("times as fast as", 100, "sklearn"),
             Goal("times as fast as", 100, "torchmetrics"),
             Goal("times as fast as", 3, "torch_topk"),
-            Goal("times the floor", 3),
+            Goal("times the floor", 4),
             Goal("times as fast with", 1.7, "two_threads"),
         ),
         libraries=(
@@ -371,11 +383,11 @@ SPEED_TRACKS = (
         title="scores, short lists",
         floor=SUM_ARRAYS,
         shape=ArrayShape("scores", queries=10_000, depth=100, judged=10),
-        metrics=("ndcg@10",),
+        metrics=NDCG,
         goals=(
             Goal("times as fast as", 30, "sklearn"),
             Goal("times as fast as", 4, "numpy_argpartition"),
-            Goal("times the floor", 6),
+            Goal("times the floor", 7),
             Goal("times as fast with", 1.7, "two_threads"),
             Goal("times as fast with", 1.7, "million_threads"),
         ),
@@ -392,7 +404,7 @@ SPEED_TRACKS = (
         name="scores-all",
         title="scores, all metrics",
         floor=SUM_ARRAYS,
-        shape=ArrayShape("scores", queries=128, depth=1_000, judged=100),
+        shape=SCORES,
         goals=(Goal("times the track", 2.5, "scores"),),
         libraries=("rankmeter",),
     ),
@@ -405,17 +417,85 @@ SPEED_TRACKS = (
         goals=(Goal("times the floor", 3),),
         libraries=("rankmeter", "two_threads"),
     ),
+    *(
+        Track(
+            name=name,
+            title=f"scores, {name.replace('-', ' ')}",
+            floor=SUM_ARRAYS,
+            shape=shape,
+            metrics=metrics,
+            libraries=("rankmeter", "sklearn") if metrics == NDCG else ("rankmeter",),
+        )
+        for name, shape, metrics in (
+            ("row", ROW, NDCG),
+            ("row-map", ROW, ("map",)),
+            ("row-million", MILLION, NDCG),
+        )
+    ),
+    *(
+        Track(
+            name=name,
+            title=f"scores, {name.replace('-', ' ')}",
+            floor=SUM_ARRAYS,
+            shape=shape,
+            metrics=metrics,
+            goals=(Goal("times the track", limit, other),),
+            libraries=libraries,
+        )
+        for name, shape, metrics, limit, other, libraries in (
+            ("tied", ROW._replace(kind="tied"), NDCG, 3, "row", ("rankmeter", "sklearn")),
+            ("tied-map", ROW._replace(kind="tied"), ("map",), 1.5, "row-map", ("rankmeter",)),
+            ("tied-million", MILLION._replace(kind="tied"), NDCG, 3, "row-million", ("rankmeter",)),
+            ("few", SCORES._replace(kind="few"), NDCG, 3, "scores", ("rankmeter",)),
+            ("few-row", ROW._replace(kind="few"), NDCG, 3, "row", ("rankmeter",)),
+            ("few-million", MILLION._replace(kind="few"), NDCG, 3, "row-million", ("rankmeter",)),
+        )
+    ),
+    *(
+        Track(
+            name=f"scores-{kind}",
+            title=f"scores, {kind.replace('-', ' ')}",
+            floor=SUM_ARRAYS,
+            shape=ArrayShape(kind, queries=1_000, depth=1_000, judged=100),
+            metrics=NDCG,
+            goals=goals,
+            libraries=("rankmeter",),
+        )
+        for kind, goals in GROUPED
+    ),
+    Track(
+        name="threads-small",
+        title="threads, small",
+        floor=SUM_ARRAYS,
+        shape=ArrayShape("scores", queries=64, depth=100, judged=10),
+        metrics=NDCG,
+        goals=(Goal("times as fast with", 0.91, "two_threads"),),
+        libraries=("rankmeter", "two_threads"),
+    ),
     Track(
         name="rankings",
         title="rankings",
         floor="rankings.sum()",
         shape=ArrayShape("rankings", queries=100_000, depth=100, judged=5),
         goals=(
-            Goal("times as fast as", 20, "ranx"),
-            Goal("times the floor", 4),
+            Goal("times as fast as", 15, "ranx"),
+            Goal("times as fast as", 4, "rectools"),
+            Goal("times the floor", 7),
             Goal("times as fast with", 1.7, "two_threads"),
         ),
-        libraries=("rankmeter", "two_threads", "ranx"),
+        libraries=("rankmeter", "two_threads", "ranx", "rectools"),
+    ),
+    Track(
+        name="rankings-top10",
+        title="rankings, top 10",
+        floor="rankings.sum()",
+        shape=ArrayShape("recommendations", queries=100_000, depth=10, judged=5),
+        metrics=("ndcg@10", "map@10"),
+        goals=(
+            Goal("times as fast as", 4, "rectools"),
+            Goal("times as fast as", 4, "implicit"),
+        ),
+        libraries=("rankmeter", "rectools", "implicit"),
     ),
     Track(
         name="rankings-structured",
@@ -430,7 +510,7 @@ SPEED_TRACKS = (
         title="small call",
         floor=SUM_ARRAYS,
         shape=ArrayShape("scores", queries=8, depth=50, judged=5),
-        metrics=("ndcg@10",),
+        metrics=NDCG,
         libraries=("rankmeter", "torch_topk", "bare_topk", "numpy_argpartition"),
     ),
     Track(
@@ -551,6 +631,15 @@ SPEED_TRACKS = (
         for layout, limit in REORDERED
     ),
     Track(
+        name="integers-pandas",
+        title="table of pandas, integers, top 10",
+        floor=COUNT_LINES,
+        shape=FileShape("pandas", 100_000, depth=10, relevant=5, not_relevant=0, ids="integers"),
+        goals=(Goal("times as fast as", 4, "rectools"),),
+        libraries=("rankmeter", "rectools"),
+        needs=("pyarrow", "pandas"),
+    ),
+    Track(
         name="chunks",
         title="table, chunks",
         floor=COUNT_LINES,
@@ -623,7 +712,7 @@ SPEED_TRACKS = (
         title="sweep",
         floor=SUM_RUNS,
         shape=FusionShape("sweep", queries=1_000, depth=100, pool=200),
-        metrics=("ndcg@10",),
+        metrics=NDCG,
         goals=(Goal("times as fast as", 5, "weight_by_weight"),),
         libraries=("rankmeter", "weight_by_weight"),
     ),

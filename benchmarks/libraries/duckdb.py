@@ -14,7 +14,7 @@ label = f"DuckDB {duckdb.__version__}, by SQL"
 QUERY = """
 WITH ranked AS (
     SELECT query_id, doc_id,
-        row_number() OVER (PARTITION BY query_id ORDER BY score DESC, doc_id DESC) AS rank
+        row_number() OVER (PARTITION BY query_id ORDER BY score DESC) AS rank
     FROM run
 ), found AS (
     SELECT query_id, grade, rank,
@@ -51,6 +51,7 @@ FROM ideal LEFT JOIN scored USING (query_id)
 def prepare(track_input: FileInput) -> Any:
     assert track_input.tables is not None
     connection = duckdb.connect(config={"threads": 1})
+    connection.execute("SET enable_progress_bar = false")
     for name, table in zip(("qrels", "run"), track_input.tables, strict=True):
         if isinstance(table, Path):
             connection.execute(f"CREATE VIEW {name} AS FROM '{table}'")

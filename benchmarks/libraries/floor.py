@@ -30,7 +30,7 @@ def evaluate(prepared: tuple[AnyInput, int | None]) -> None:
                 sum(scores.values())
         return
     if isinstance(prepared[0], ArrayInput):
-        _, scores, labels, rankings, _ = prepared[0]
+        _, _, scores, labels, rankings, *_ = prepared[0]
         if rankings is not None:
             rankings.sum()
         elif labels is not None:

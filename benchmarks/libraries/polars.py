@@ -22,8 +22,8 @@ def prepare(track_input: FileInput) -> list[Any]:
 def evaluate(prepared: list[Any]) -> dict[str, float]:
     qrels, run = (frame.lazy() for frame in prepared)
     relevant = qrels.filter(col("grade") > 0).with_columns(gain=2.0 ** col("grade") - 1)
-    best = polars.struct("score", "doc_id")  # trec_eval's order of equal scores
-    ranked = run.with_columns(rank=best.rank("ordinal", descending=True).over("query_id"))
+    rank = col("score").rank("ordinal", descending=True).over("query_id")
+    ranked = run.with_columns(rank=rank)
     scored = (
         relevant.join(ranked, on=["query_id", "doc_id"])
         .with_columns(nth=col("rank").rank("ordinal").over("query_id"))

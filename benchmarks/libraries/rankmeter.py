@@ -107,10 +107,10 @@ def printed_means(text: str) -> dict[str, float]:
 
 
 def _evaluate_arrays(prepared: ArrayInput, threads: int) -> dict[str, float]:
-    metrics, scores, labels, rankings, judgments = prepared
+    metrics, _, scores, labels, rankings, judgments, query_ids = prepared
     if rankings is not None:
         ev = rankmeter.evaluate_rankings(rankings, judgments, metrics, threads=threads)
     else:
         given = judgments if labels is None else labels
-        ev = rankmeter.evaluate_scores(scores, given, metrics, threads=threads)
+        ev = rankmeter.evaluate_scores(scores, given, metrics, query_ids=query_ids, threads=threads)
     return ev.mean
