@@ -145,19 +145,13 @@ ONE_CALL_EACH = ("one by one", "array")
 
 def make_track_input(shape: Shape, metrics: tuple[str, ...]) -> TrackInput:
     """Draw judgments and a run of this shape, always the same for the same shape."""
+    drawn = list(draw(shape))
+    if shape.kind == "array":
+        return _arrays(drawn, metrics)
     track_input = TrackInput(metrics, {}, {}, {}, shape.kind)
     types = TYPES.get(shape.kind, Types())
-    drawn = list(draw(shape))
     name = _in_random_order(drawn) if shape.layout == "shared" else types.document
     for query, (retrieved, scores, judged, grades) in enumerate(drawn):
-        if shape.kind == "array":
-            ids = np.array(retrieved, np.int64)
-            track_input.ranked[query_id(query)] = ids
-            # As the library that it is compared with knows no grades.
-            track_input.qrels[query_id(query)] = {
-                document: min(grade, 1) for document, grade in zip(judged, grades, strict=True)
-            }
-            continue
         track_input.qrels[query_id(query)] = {
             types.document(document): grade for document, grade in zip(judged, grades, strict=True)
         }
@@ -170,19 +164,40 @@ def make_track_input(shape: Shape, metrics: tuple[str, ...]) -> TrackInput:
             )
         elif shape.kind != "preparing":
             track_input.ranked[query_id(query)] = [document_id(d) for d in retrieved]
-    rng = random.Random(SEED)
     if shape.layout == "shuffled":
-        for query, ranking in track_input.scored.items():
-            documents = list(ranking.items())
-            rng.shuffle(documents)
-            track_input.scored[query] = dict(documents)
+        _shuffle(track_input.scored)
+    track_input.qrels.update(_judged_only(shape))
+    for ids in track_input.ranked.values():
+        del ids[shape.cut or shape.depth :]
+    return track_input
+
+
+def _arrays(drawn: list[DrawnQuery], metrics: tuple[str, ...]) -> TrackInput:
+    """Put each ranking into an array, judged relevant or not as by those who know no grades."""
+    ranked = {query_id(n): np.array(query.retrieved, np.int64) for n, query in enumerate(drawn)}
+    qrels = {
+        query_id(number): {
+            document: min(grade, 1)
+            for document, grade in zip(query.judged, query.grades, strict=True)
+        }
+        for number, query in enumerate(drawn)
+    }
+    return TrackInput(metrics, qrels, {}, ranked, "array")
+
+
+def _shuffle(run: dict[str, dict[Any, float]]) -> None:
+    rng = random.Random(SEED)
+    for query, ranking in run.items():
+        documents = list(ranking.items())
+        rng.shuffle(documents)
+        run[query] = dict(documents)
+
+
+def _judged_only(shape: Shape) -> Iterator[tuple[str, dict[str, int]]]:
+    rng = random.Random(SEED)
     for query in range(shape.queries, shape.queries * (1 + shape.others)):
         judged = rng.sample(range(COLLECTION_SIZE), shape.relevant + shape.not_relevant)
-        track_input.qrels[query_id(query)] = dict.fromkeys(map(document_id, judged), 1)
-    if shape.cut:
-        for ids in track_input.ranked.values():
-            del ids[shape.cut :]
-    return track_input
+        yield query_id(query), dict.fromkeys(map(document_id, judged), 1)
 
 
 def _in_random_order(drawn: list[DrawnQuery]) -> Callable[[int], str]:

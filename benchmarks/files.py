@@ -158,8 +158,10 @@ def _as_kind(shape: FileShape, table: Any, path: Path) -> Any:
         import polars  # not every track needs it
 
         frame = polars.from_arrow(table)
-        categories = polars.col("query_id", "doc_id").cast(polars.Categorical)
-        return frame.with_columns(categories) if shape.ids == "categories" else frame
+        ids = polars.col("query_id", "doc_id")
+        return (
+            frame.with_columns(ids.cast(polars.Categorical)) if shape.ids == "categories" else frame
+        )
     if shape.kind == "parquet":
         from pyarrow import parquet  # not every track needs it
 
