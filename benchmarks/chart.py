@@ -48,8 +48,18 @@ _STYLE: Any = {
     "xtick.color": _INK,
     "ytick.color": _INK,
 }
-# One bar a track says enough; the depths are compared in the report.
-_LEFT_OUT = ("lists-top10-depth100", "lists-top10-depth10000", "small-call", "table-polars")
+# One bar a track says enough; depths, types and sizes are compared in the report.
+_LEFT_OUT = (
+    "lists-top10-depth100",
+    "lists-top10-depth10000",
+    "prepared-few",
+    "row",
+    "row-million",
+    "small-call",
+    "types-OrderedDict",
+    "types-defaultdict",
+    "types-numpy-str-ids",
+)
 _DRAWN = frozenset(ALL_LIBRARIES) - {
     "rankmeter",
     "two_threads",
