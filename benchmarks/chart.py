@@ -64,7 +64,7 @@ _DRAWN = frozenset(ALL_LIBRARIES) - {
     "rankmeter",
     "two_threads",
     "million_threads",
-    "with_collector",
+    "collector",
 }
 _BAR_HEIGHT = 0.8
 
