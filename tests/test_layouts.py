@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import Floatable
 
 import rankmeter as rm
-from tests.strategies import Floatable
 
 METRICS = ["ndcg@3", "ndcg", "map", "mrr", "recall@5", "precision@2", "bpref", "judged@4"]
 TIES: list[Any] = ["docid", "input", "expected"]
